@@ -1,0 +1,473 @@
+"""Checks: claims as values, and the closed set of nodes that combine them.
+
+A check is a frozen attrs value: hashable, comparable, picklable; its `repr` rebuilds it; building it does no I/O.
+Leaves are open (a class with fields, `look()` and `judge()`); nodes are closed, so that the walk is one `match`.
+Nodes know nothing of facts, leaves nothing of hosts or time.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, NoReturn, Protocol
+
+import attrs
+
+from verikit.address import Address, hosts
+from verikit.finding import Finding
+from verikit.values import Frozen, Live, number, whole
+from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict
+
+Facts = Any
+"""What a probe answers: JSON scalars, lists, dicts with string keys."""
+
+LOOK_SECONDS = 60.0
+"""How long one look may take when its check says nothing else."""
+
+
+class Host(Protocol):
+    """An opened address, as a check sees it: something that answers looks."""
+
+    @property
+    def address(self) -> Any:
+        """The `Address` that was opened; `str(host.address)` is its name."""
+
+    async def ask(self, look: Look) -> Facts:
+        """The facts; what could not be seen is raised as `Unseen`."""
+
+    async def probe(self, function: Callable[..., Facts], /, **arguments: Any) -> Facts:
+        """The facts of `Look(function, **arguments)`."""
+
+
+@attrs.frozen(repr=False, init=False)
+class Look:
+    """A question: a probe with its arguments. Hashable, so that equal ones are asked once.
+
+    `Look(probes.disk.usage, path="/data")`; `.within(600)` gives it that many seconds instead of 60.
+    """
+
+    function: Callable[..., Facts]
+    arguments: Frozen
+    seconds: float
+
+    def __init__(self, function: Callable[..., Facts], /, **arguments: Any) -> None:
+        if not callable(function):
+            raise TypeError(f"a look asks a probe, a function `def inspect(place, …)`; got {function!r}")
+        self.__attrs_init__(function, Frozen(arguments), LOOK_SECONDS)  # type: ignore[attr-defined]
+
+    def within(self, seconds: float) -> Look:
+        """The same question, given this many seconds."""
+        other = Look.__new__(Look)
+        other.__attrs_init__(self.function, self.arguments, number("seconds", seconds, above=0))  # type: ignore[attr-defined]
+        return other
+
+    def __repr__(self) -> str:
+        words = [self.function.__qualname__, *(f"{name}={value!r}" for name, value in self.arguments.items())]
+        return f"Look({', '.join(words)})"
+
+
+class Check:
+    """A claim. Subclass it as a frozen attrs class with fields, `look()` and `judge()`; every check passes when all is well."""
+
+    __slots__ = ()
+
+    absent: ClassVar[Verdict] = UNKNOWN
+    """What a missing path means: FAIL for a claim that includes existence, UNKNOWN for one about content."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__module__ != __name__:
+            REGISTERED[registered_name(cls)] = cls
+
+    # What a leaf says of itself.
+
+    def look(self) -> Look:
+        """The question whose answer `judge` decides on."""
+        raise NotImplementedError(f"{type(self).__name__} needs look() and judge(), or examine()")
+
+    def judge(self, facts: Facts) -> Finding:
+        """The finding for these facts. Pure: no I/O, no clock."""
+        raise NotImplementedError(f"{type(self).__name__} needs judge()")
+
+    async def examine(self, host: Host) -> Finding:
+        """Asks and judges. Override it to ask twice; ask only `host.ask(look)` and `host.probe(function, …)`."""
+        return self.judge(await host.ask(self.look()))
+
+    # Combining.
+
+    def __and__(self, other: Check) -> Check:
+        return AllOf((self, other)) if isinstance(other, Check) else NotImplemented
+
+    def __or__(self, other: Check) -> Check:
+        return AnyOf((self, other)) if isinstance(other, Check) else NotImplemented
+
+    def __invert__(self) -> Check:
+        return Not(self)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            "a check has no truth value until it is verified: `a and b` keeps only b, write `a & b` "
+            "(`a | b` for or, `~a` for not, `verify(a)` for the answer)"
+        )
+
+    def then(self, other: Check) -> Check:
+        """As `self & other`, but `other` runs only where this passed; else it is UNKNOWN, cause `not_run`."""
+        return Then(self, _check("then", other))
+
+    def named(self, title: str) -> Check:
+        """The same claim under a title of its own, kept as one part of the tree."""
+        if not isinstance(title, str) or not title.strip():
+            raise ValueError(f"a title is a non-empty string; got {title!r}")
+        return Named(self, title)
+
+    # Where.
+
+    def on(self, *where: Any, at_least: int | None = None) -> Check:
+        """The whole claim for each host, its unbound leaves looked at there; all must hold, or `at_least` of them.
+
+        A host is an address, a string, a range string, or an iterable of these; each counts once.
+        Raises ValueError for no hosts, for nothing unbound beneath (an inner `.on` wins), or for `at_least` out of range.
+        """
+        return On(self, hosts(*where), at_least)
+
+    # When.
+
+    def after(self, seconds: float) -> Check:
+        """The same claim, looked at this many seconds later."""
+        return After(self, number("seconds", seconds, least=0))
+
+    def timeout(self, seconds: float) -> Check:
+        """The same claim with a deadline, past which it is UNKNOWN, cause `timeout`."""
+        return Timeout(self, number("seconds", seconds, above=0))
+
+    def eventually(self, *, within: float, every: float = 1.0) -> Check:
+        """Looks every so many seconds until the claim passes, or can't any more, or `within` seconds are over."""
+        return Eventually(self, number("within", within, above=0), number("every", every, above=0))
+
+    def consistently(self, *, during: float, every: float = 1.0) -> Check:
+        """Looks every so many seconds, at both ends of `during` too; each look must pass."""
+        return Consistently(self, number("during", during, above=0), number("every", every, above=0))
+
+    # As a value.
+
+    @property
+    def title(self) -> str:
+        """The claim as a report calls it."""
+        return repr(self)
+
+    @property
+    def live(self) -> bool:
+        """Whether it is about an object in the memory of this process."""
+        return any(isinstance(getattr(self, field.name), Live) for field in attrs.fields(type(self)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON values that `from_dict` turns back into an equal check (`"schema": "verikit.check/1"`).
+
+        Hosts are stored by name only. A live subject is a TypeError.
+        """
+        from verikit import stored
+
+        return stored.to_dict(self)
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any], *, hosts: Mapping[str, Address] | None = None) -> Check:
+        """The check that `to_dict` wrote. Builds only registered checks, and imports nothing by name.
+
+        hosts: what the stored names of hosts stand for, where more than a plain SSH target is meant.
+        Raises ValueError for an unknown check, and for `Exec`, `python=` or SSH options in the data.
+        """
+        from verikit import stored
+
+        return stored.from_dict(data, hosts=hosts)
+
+    def __repr__(self) -> str:
+        """The call that rebuilds it, saying only what differs from the defaults."""
+        words = []
+        for field in attrs.fields(type(self)):
+            value = getattr(self, field.name)
+            if field.default is attrs.NOTHING and not field.kw_only:
+                words.append(repr(value))
+            elif not _is_default(field, value):
+                words.append(f"{field.name}={value!r}")
+        return f"{type(self).__qualname__}({', '.join(words)})"
+
+
+REGISTERED: dict[str, type[Check]] = {}
+"""Leaves by the name under which they are stored; a class enters it by being defined."""
+
+
+def registered_name(cls: type[Check]) -> str:
+    """`CheckpointIntact` for verikit's own, `module:Class` for everybody else's."""
+    own = cls.__module__.partition(".")[0] == "verikit"
+    return cls.__qualname__ if own else f"{cls.__module__}:{cls.__qualname__}"
+
+
+def _is_default(field: attrs.Attribute[Any], value: Any) -> bool:
+    default = field.default
+    if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
+        default = default.factory()  # type: ignore[union-attr]
+    return type(value) is type(default) and bool(value == default) or (value is None and default is None)
+
+
+# Nodes.
+
+
+def _check(where: str, value: Any) -> Check:
+    if not isinstance(value, Check):
+        raise TypeError(f"{where} takes checks; got {value!r}")
+    return value
+
+
+def _parts(value: Any) -> tuple[Check, ...]:
+    return tuple(_check("a combination", part) for part in value)
+
+
+@attrs.frozen(repr=False)
+class AllOf(Check):
+    """Every part holds: `a & b`."""
+
+    parts: tuple[Check, ...] = attrs.field(converter=_parts)
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "parts", _flat(AllOf, self.parts))
+
+    def __repr__(self) -> str:
+        return " & ".join(_operand(part, 1) for part in self.parts)
+
+
+@attrs.frozen(repr=False)
+class AnyOf(Check):
+    """Some part holds: `a | b`."""
+
+    parts: tuple[Check, ...] = attrs.field(converter=_parts)
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "parts", _flat(AnyOf, self.parts))
+
+    def __repr__(self) -> str:
+        return " | ".join(_operand(part, 0) for part in self.parts)
+
+
+@attrs.frozen(repr=False)
+class Not(Check):
+    """The part does not hold: `~a`."""
+
+    part: Check
+
+    def __repr__(self) -> str:
+        return f"~{_operand(self.part, 2)}"
+
+
+@attrs.frozen(repr=False)
+class AtLeast(Check):
+    """At least k parts hold: `at_least(k, a, b, c)`."""
+
+    k: int
+    parts: tuple[Check, ...] = attrs.field(converter=_parts)
+
+    def __attrs_post_init__(self) -> None:
+        if whole("k", self.k, least=1, unit="checks") > len(self.parts):
+            raise ValueError(f"k is a number from 1 to the number of checks, {len(self.parts)}; got {self.k}")
+
+    def __repr__(self) -> str:
+        return f"at_least({', '.join([str(self.k), *map(repr, self.parts)])})"
+
+
+@attrs.frozen(repr=False)
+class Then(Check):
+    """Both hold, the second being looked at only where the first passed: `a.then(b)`."""
+
+    first: Check
+    second: Check
+
+    def __repr__(self) -> str:
+        return f"{_operand(self.first, 3)}.then({self.second!r})"
+
+
+@attrs.frozen(repr=False)
+class On(Check):
+    """The part holds on each host, or on at least k of them: `a.on(h1, h2, at_least=k)`."""
+
+    part: Check
+    hosts: tuple[Address, ...]
+    at_least: int | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if not self.hosts:
+            raise ValueError("`.on` takes at least one host; got none")
+        if not unbound(self.part):
+            if any(leaf.live for leaf in leaves(self.part)):
+                raise ValueError(f"{self.part!r} is about an object in this process, which is on no other host")
+            raise ValueError(f"every part of {self.part!r} already says where it is looked at; an inner `.on` wins")
+        if self.at_least is not None and whole("at_least", self.at_least, least=1, unit="hosts") > len(self.hosts):
+            raise ValueError(f"at_least is a number from 1 to the number of hosts, {len(self.hosts)}; got {self.at_least}")
+
+    def __repr__(self) -> str:
+        words = [repr(str(host)) if host.plain else repr(host) for host in self.hosts]
+        if self.at_least is not None:
+            words.append(f"at_least={self.at_least}")
+        return f"{_operand(self.part, 3)}.on({', '.join(words)})"
+
+
+@attrs.frozen(repr=False)
+class Named(Check):
+    """The part under a title of its own: `a.named("…")`."""
+
+    part: Check
+    name: str
+
+    @property
+    def title(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"{_operand(self.part, 3)}.named({self.name!r})"
+
+
+@attrs.frozen(repr=False)
+class After(Check):
+    """The part, looked at later: `a.after(seconds)`."""
+
+    part: Check
+    seconds: float
+
+    def __repr__(self) -> str:
+        return f"{_operand(self.part, 3)}.after({self.seconds!r})"
+
+
+@attrs.frozen(repr=False)
+class Timeout(Check):
+    """The part with a deadline: `a.timeout(seconds)`."""
+
+    part: Check
+    seconds: float
+
+    def __repr__(self) -> str:
+        return f"{_operand(self.part, 3)}.timeout({self.seconds!r})"
+
+
+@attrs.frozen(repr=False)
+class Eventually(Check):
+    """The part comes to hold: `a.eventually(within=, every=)`."""
+
+    part: Check
+    within: float
+    every: float
+
+    def __repr__(self) -> str:
+        return f"{_operand(self.part, 3)}.eventually(within={self.within!r}, every={self.every!r})"
+
+
+@attrs.frozen(repr=False)
+class Consistently(Check):
+    """The part keeps holding: `a.consistently(during=, every=)`."""
+
+    part: Check
+    during: float
+    every: float
+
+    def __repr__(self) -> str:
+        return f"{_operand(self.part, 3)}.consistently(during={self.during!r}, every={self.every!r})"
+
+
+def at_least(k: int, *checks: Check) -> Check:
+    """The k-th highest verdict of the checks: PASS once k of them pass. 1 <= k <= n, else ValueError."""
+    return AtLeast(k, checks)
+
+
+def _flat(kind: type[AllOf] | type[AnyOf], parts: tuple[Check, ...]) -> tuple[Check, ...]:
+    flat = tuple(inner for part in parts for inner in (part.parts if type(part) is kind else (part,)))
+    if len(flat) < 2:
+        raise ValueError(f"{kind.__name__} combines at least two checks; got {len(flat)}")
+    return flat
+
+
+_BINDING = {AnyOf: 0, AllOf: 1, Not: 2}
+
+
+def _operand(part: Check, least: int) -> str:
+    """The part's repr, in brackets where it binds less tightly than its surroundings need."""
+    return f"({part!r})" if _BINDING.get(type(part), 3) < least else repr(part)
+
+
+def parts_of(check: Check) -> tuple[Check, ...]:
+    """The checks directly beneath a node; none beneath a leaf."""
+    match check:
+        case AllOf() | AnyOf() | AtLeast():
+            return check.parts
+        case Then():
+            return (check.first, check.second)
+        case Not() | On() | Named() | After() | Timeout() | Eventually() | Consistently():
+            return (check.part,)
+    return ()
+
+
+def leaves(check: Check) -> Iterator[Check]:
+    """The leaves, from left to right."""
+    beneath = parts_of(check)
+    if not beneath:
+        yield check
+    for part in beneath:
+        yield from leaves(part)
+
+
+def unbound(check: Check) -> bool:
+    """Whether some leaf is still to be told where to look: it is beneath no `.on`, and no object of this process."""
+    if isinstance(check, On):
+        return False
+    beneath = parts_of(check)
+    return any(unbound(part) for part in beneath) if beneath else not check.live
+
+
+# Checks out of functions.
+
+
+def check(function: Callable[..., Any]) -> type[Check]:
+    """A check class out of one function that looks and decides next to the data.
+
+    The function is `def name(place, field, …)`; it travels by its own source, so it imports what it needs inside.
+    It returns `(holds, reason)` or `(holds, reason, facts)`, where `holds` is True, False, or None for "can't tell".
+
+        @verikit.check
+        def disk_free(place, path, min_bytes):
+            "At least min_bytes are free on the file system of path."
+            import os
+            info = os.statvfs(path)
+            free = info.f_bavail * info.f_frsize
+            return free >= min_bytes, f"{free:,} bytes free on {path}, {min_bytes:,} wanted"
+
+    Raises TypeError for a function whose first parameter is not `place`, or that takes `*args` or `**kwargs`.
+    """
+    fields = _fields_of(function)
+
+    def look(self: Any) -> Look:
+        return Look(function, **{name: getattr(self, name) for name in fields})
+
+    def judge(self: Any, facts: Facts) -> Finding:
+        holds, reason, rest = (*facts, {})[:3]
+        verdict = UNKNOWN if holds is None else PASS if holds else FAIL
+        return Finding(verdict, reason, facts=rest)
+
+    body = {"look": look, "judge": judge, "__doc__": function.__doc__, "__module__": function.__module__}
+    cls = attrs.make_class(function.__name__, fields, bases=(Check,), class_body=body, frozen=True, slots=True, repr=False)
+    cls.__qualname__ = function.__qualname__
+    cls.__module__ = function.__module__
+    REGISTERED[registered_name(cls)] = cls
+    return cls
+
+
+def _fields_of(function: Callable[..., Any]) -> dict[str, Any]:
+    from verikit.values import freeze
+
+    parameters = list(inspect.signature(function).parameters.values())
+    plain = all(each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) for each in parameters)
+    if not parameters or parameters[0].name != "place" or not plain:
+        raise TypeError(f"a check function is `def name(place, field, …)` with named fields; got {function.__qualname__}")
+    return {
+        each.name: attrs.field(
+            default=attrs.NOTHING if each.default is each.empty else freeze(each.default),
+            kw_only=each.kind is each.KEYWORD_ONLY,
+            converter=freeze,
+        )
+        for each in parameters[1:]
+    }

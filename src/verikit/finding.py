@@ -1,0 +1,173 @@
+"""What a judge decides (`Finding`) and the tree of findings that mirrors the tree of checks (`Result`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from verikit.errors import Cause
+from verikit.text import clean
+from verikit.values import Frozen, freeze
+from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict
+
+Span = tuple[Verdict, Verdict]
+"""(lowest, highest) verdict that a claim can still come to."""
+
+OPEN: Span = (FAIL, PASS)
+
+
+def _warnings(value: Any) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+@attrs.frozen
+class Finding:
+    """A verdict with its evidence.
+
+    reason: one line, true whichever way the claim is folded: subject, expected, seen, with units.
+    facts: JSON values; `coverage` among them says what was examined of how much.
+    final: waiting longer can't change it.  Causes such as `host_key` are final by themselves.
+    An UNKNOWN without a cause is `ambiguous`; a cause on any other verdict is refused (`ValueError`).
+    """
+
+    verdict: Verdict = attrs.field(validator=attrs.validators.instance_of(Verdict))
+    reason: str = attrs.field(validator=attrs.validators.instance_of(str))
+    facts: Mapping[str, Any] = attrs.field(factory=Frozen, converter=freeze, kw_only=True)
+    warnings: tuple[str, ...] = attrs.field(default=(), converter=_warnings, kw_only=True)
+    cause: Cause | None = attrs.field(default=None, kw_only=True)
+    final: bool = attrs.field(default=False, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        if self.verdict is UNKNOWN:
+            cause = Cause(self.cause or Cause.AMBIGUOUS)
+            object.__setattr__(self, "cause", cause)
+            object.__setattr__(self, "final", self.final or cause.final)
+        elif self.cause is not None:
+            raise ValueError(f"cause says why a claim is UNKNOWN; got {self.cause!r} on {self.verdict}")
+
+    @property
+    def can_become(self) -> Span:
+        """What waiting could still make of it: nothing else when final, anything otherwise."""
+        return (self.verdict, self.verdict) if self.final else OPEN
+
+    def safe(self) -> Finding:
+        """The same finding fit to be kept: control characters escaped, secrets masked, excerpts bounded."""
+        return attrs.evolve(self, reason=clean(self.reason), facts=clean(self.facts), warnings=clean(self.warnings))
+
+
+@attrs.frozen(kw_only=True)
+class Result:
+    """One node of the verified tree.
+
+    kind: the class of the check, or `"host"` for one host of an `On`.  title: the claim as its author wrote it.
+    finding: of a leaf, or of a node that speaks for itself (a deadline passed, a window not covered).
+    parts: results of the parts, in their order.  host: where a leaf was looked at, or which host a part of `On` is.
+    started: seconds since the epoch.  duration: seconds.
+    earlier: looks of a waiting node that differed from the last: results, oldest first.
+    """
+
+    kind: str
+    title: str
+    verdict: Verdict
+    can_become: Span
+    finding: Finding | None = None
+    parts: tuple[Result, ...] = ()
+    host: str | None = None
+    started: float = 0.0
+    duration: float = 0.0
+    earlier: tuple[Result, ...] = ()
+    note: str = ""
+
+    @property
+    def reason(self) -> str:
+        """The leaf's reason, or that of the part which decided."""
+        if self.finding is not None:
+            return self.finding.reason
+        return self.deciding.finding.reason if self.deciding.finding else self.note
+
+    @property
+    def cause(self) -> Cause | None:
+        """Why it is UNKNOWN, by the part which decided."""
+        deciding = self.deciding
+        return deciding.finding.cause if deciding.finding else None
+
+    @property
+    def deciding(self) -> Result:
+        """The leaf that settled this verdict (the first of them, where several did)."""
+        node = self
+        while node.parts and node.finding is None:
+            wanted = ~node.verdict if node.kind == "Not" else node.verdict
+            node = next((part for part in node.parts if part.verdict is wanted), node.parts[0])
+        return node
+
+    def leaves(self, verdict: Verdict | None = None) -> Iterator[Result]:
+        """The results that carry evidence, in the order of the claim; of one verdict, if named."""
+        if self.finding is not None or not self.parts:
+            if verdict is None or self.verdict is verdict:
+                yield self
+        else:
+            for part in self.parts:
+                yield from part.leaves(verdict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON values; the form is that of `verikit.report/1`."""
+        row: dict[str, Any] = {"kind": self.kind, "title": self.title, "verdict": self.verdict.name}
+        row["can_become"] = [end.name for end in self.can_become]
+        row["host"], row["started"], row["duration"] = self.host, self.started, self.duration
+        if self.note:
+            row["note"] = self.note
+        if self.finding is not None:
+            row["reason"] = self.finding.reason
+            row["cause"] = self.finding.cause.value if self.finding.cause else None
+            row["final"] = self.finding.final
+            row["warnings"] = list(self.finding.warnings)
+            row["facts"] = thaw_facts(self.finding.facts)
+        row["parts"] = [part.to_dict() for part in self.parts]
+        if self.earlier:
+            row["earlier"] = [look.to_dict() for look in self.earlier]
+        return row
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Result:
+        """The result that `to_dict` wrote; unknown keys are left aside, as later versions only add."""
+        low, high = row["can_become"]
+        verdict = Verdict[row["verdict"]]
+        finding = None
+        if "reason" in row:
+            finding = Finding(
+                verdict,
+                row["reason"],
+                facts=row.get("facts", {}),
+                warnings=row.get("warnings", ()),
+                cause=Cause(row["cause"]) if row.get("cause") else None,
+                final=row.get("final", False),
+            )
+        return cls(
+            kind=row["kind"],
+            title=row["title"],
+            verdict=verdict,
+            can_become=(Verdict[low], Verdict[high]),
+            finding=finding,
+            parts=tuple(cls.from_dict(part) for part in row.get("parts", ())),
+            host=row.get("host"),
+            started=row.get("started", 0.0),
+            duration=row.get("duration", 0.0),
+            earlier=tuple(cls.from_dict(look) for look in row.get("earlier", ())),
+            note=row.get("note", ""),
+        )
+
+
+def thaw_facts(value: Any) -> Any:
+    """Facts as plain lists and dicts, which `json` takes."""
+    if isinstance(value, Mapping):
+        return {key: thaw_facts(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [thaw_facts(item) for item in value]
+    return value
+
+
+def unseen(cause: Cause | str, reason: str, facts: Mapping[str, Any] | None = None) -> Finding:
+    """UNKNOWN, with its cause."""
+    return Finding(UNKNOWN, reason, cause=Cause(cause), facts=facts or {})

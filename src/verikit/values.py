@@ -1,0 +1,113 @@
+"""Plain values made hashable: what is given to a check is frozen when the check is built."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping, Set
+from typing import Any
+
+
+class Frozen(Mapping[str, Any]):
+    """A mapping that keeps its order, can't be changed, and hashes by its items whatever their order.
+
+    Prints as the dict that rebuilds it, and equals any mapping with the same items.
+    """
+
+    __slots__ = ("_hash", "_items")
+
+    def __init__(self, items: Any = ()) -> None:
+        self._items = {key: freeze(value) for key, value in dict(items).items()}
+        self._hash: int | None = None
+
+    def __getitem__(self, key: str) -> Any:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self._items.items()))
+        return self._hash
+
+    def __repr__(self) -> str:
+        return repr(self._items)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._items,)
+
+
+def freeze(value: Any) -> Any:
+    """The value with its dicts, lists and sets made immutable, all the way down."""
+    if type(value) is Frozen:
+        return value
+    if isinstance(value, Mapping):
+        return Frozen(value)
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return tuple(freeze(item) for item in value)
+    if isinstance(value, (set, Set)) and not isinstance(value, frozenset):
+        return frozenset(value)
+    return value
+
+
+def path(value: Any) -> str:
+    """A path as text (bytes that are no UTF-8 as surrogates), from str, bytes or os.PathLike; empty or NUL is refused."""
+    try:
+        text = os.fsdecode(value)
+    except TypeError:
+        raise TypeError(f"path is a str, bytes or os.PathLike; got {value!r}") from None
+    if not text or "\0" in text:
+        raise ValueError(f"path is a non-empty path without NUL; got {value!r}")
+    return text
+
+
+def number(name: str, value: Any, *, above: float | None = None, least: float | None = None, unit: str = "seconds") -> float:
+    """A finite number within its bounds, or a ValueError that names the argument, its value and what it takes."""
+    bound = f"above {above:g}" if above is not None else f"at least {least:g}" if least is not None else "finite"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} is a number of {unit}, {bound}; got {value!r}")
+    if not math.isfinite(value) or (above is not None and value <= above) or (least is not None and value < least):
+        raise ValueError(f"{name} is a number of {unit}, {bound}; got {value!r}")
+    return value
+
+
+def whole(name: str, value: Any, *, least: int = 0, unit: str = "bytes") -> int:
+    """A whole number, at least `least`; the error names the argument, its value and what it takes."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} is a whole number of {unit}, at least {least}; got {value!r}")
+    if value < least:
+        raise ValueError(f"{name} is a number of {unit}, at least {least}; got {value!r}")
+    return value
+
+
+class Live:
+    """An object in the memory of this process: compared and hashed by identity, shown by kind, never stored."""
+
+    __slots__ = ("subject",)
+
+    def __init__(self, subject: Any) -> None:
+        self.subject = subject
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Live) and other.subject is self.subject
+
+    def __hash__(self) -> int:
+        return id(self.subject)
+
+    def __repr__(self) -> str:
+        return f"<live {_described(self.subject)}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError(f"{self!r} belongs to this process and can't be pickled or stored; give a path instead")
+
+
+def _described(subject: Any) -> str:
+    kind = type(subject).__name__
+    if isinstance(subject, Mapping):
+        return f"{kind}, {len(subject)} {'tensor' if len(subject) == 1 else 'tensors'}"
+    shape = getattr(subject, "shape", None)
+    return f"{kind}{list(shape)}" if isinstance(shape, tuple) else kind
