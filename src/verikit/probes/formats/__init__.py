@@ -1,0 +1,72 @@
+"""Checkpoint formats: how a file or folder is recognised by what it holds, and how its metadata is read.
+
+A new format is one file beside this one and one line in `FILES` or `FOLDERS`; its module is imported only when
+something of its kind is met, so that a host compiles what it needs and no more.
+
+**A file format** is a module with one function
+
+    structure(file, layout)     reads headers, directories and indexes through `file` (a `Window`), never tensor bytes,
+                                and tells `layout` (a `Layout`) what is there and what is wrong
+
+It is called once the file's head has been recognised by the format's row in `FILES`. It tells, with one call each:
+
+    layout.tensor(name, dtype, shape, offset, nbytes)   a tensor and where its bytes are; dtypes in torch's spelling
+    layout.span(name, offset, nbytes, crc, method)      bytes to be compared at content depth: with a CRC-32, or without
+    layout.fault(kind, what, where)                     evidence that the file is broken: FAIL
+    layout.warn(kind, what)                             a sign that settles nothing
+    layout.unseen(cause, what)                          something that could not be seen: UNKNOWN
+    layout.shortfall(needed, what)                      the file is shorter than its own metadata says: `truncated`
+    layout.pickled(walk, where)                         what a pickle would do (`pickle_walk.walk`)
+    layout.member(path, …)                              another file that belongs to it, examined in its turn
+    layout.tree[key] = "kind"                           a top-level key, with what it is in a few words
+
+A format with more to say about tensors that strides leave (views, ties) puts it into `layout.notes`, a dict for tools.
+What can't be parsed further is `raise Broken(kind, what, where)`: the same as `fault`, and the end of the reading.
+
+**A folder format** is a module with
+
+    structure(place, folder, names, layout)   lists what belongs together with `layout.member(path, size=, sha256=, …)`
+    relate(layout, members)                   optional: judges the members, {path: Layout}, against each other
+
+`names` are the entries of the folder, sorted. Members are examined as files of their own, by their own format.
+A path of a member is relative to the folder. A format that lies in subfolders lists them through `place.listdir`.
+
+**Kinds of fault** are words that tools may branch on: `truncated`, `trailing`, `hole`, `overlap`, `bad_header`,
+`bad_size`, `missing`, `mismatch`, `duplicate`, `escapes`, `crc`, `digest`, `unsafe_pickle`, `pointer`, `error_page`,
+`mangled`, `temporary`, `nonfinite`, `empty`. `what` is a sentence without the path: `"tensor 'w' overlaps 'b'"`.
+
+Python 3.8, standard library only, as all that travels to a host.
+"""
+
+from collections import namedtuple
+from importlib import import_module
+
+HEAD = 4096
+"""Bytes of a file's head that rows are recognised by."""
+
+Row = namedtuple("Row", "module fits")
+
+# In this order: what is recognised by an exact magic first, what is recognised by shape later.
+FILES = (Row("safetensors", lambda head, size: head[8:9] in (b"{", b" ") and head[0:8] != b" " * 8),)
+
+# `fits` is asked with the sorted names in the folder.
+FOLDERS = ()
+
+
+def of_file(head, size):
+    """The module name of the format that the first bytes of a file show, or None."""
+    return next((row.module for row in FILES if row.fits(head, size)), None)
+
+
+def of_folder(names):
+    """The module name of the format that the names in a folder show, or None."""
+    return next((row.module for row in FOLDERS if row.fits(names)), None)
+
+
+def load(module):
+    """A format's module, imported when first needed."""
+    return import_module("verikit.probes.formats." + module)
+
+
+if False:  # Never run: `load` imports by name, and whoever packs modules for a host finds here which they are.
+    from verikit.probes.formats import safetensors  # noqa: F401

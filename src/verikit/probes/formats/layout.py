@@ -1,0 +1,137 @@
+"""What a format module reads from (`Window`) and what it tells (`Layout`): both count and bound.
+
+Tensors are rows, not dicts: a checkpoint may have 10^5 of them, and a look has 64 MiB.
+"""
+
+from collections import namedtuple
+
+MANY = 16
+"""Faults and warnings of one kind that are kept; the rest are counted."""
+
+Tensor = namedtuple("Tensor", "name dtype shape offset nbytes file")
+"""A tensor whose bytes lie at `offset` of `file` (None: this file); offset None: not in one piece, or nowhere."""
+
+Span = namedtuple("Span", "name offset nbytes crc method size")
+"""Stored bytes: `crc` of the `size` bytes they are after unpacking (method 0: as they are, 8: deflate), or None."""
+
+Member = namedtuple("Member", "path size least sha256 git_sha1 required")
+"""A file that belongs to a checkpoint, and what is expected of it."""
+
+# Bits of one element, by torch's name of the dtype.
+BITS = {
+    "float64": 64, "float32": 32, "float16": 16, "bfloat16": 16,
+    "float8_e4m3fn": 8, "float8_e5m2": 8, "float8_e4m3fnuz": 8, "float8_e5m2fnuz": 8, "float8_e8m0fnu": 8,
+    "float4_e2m1fn_x2": 8, "float4_e2m1": 4, "float6_e2m3": 6, "float6_e3m2": 6,
+    "int64": 64, "int32": 32, "int16": 16, "int8": 8, "uint64": 64, "uint32": 32, "uint16": 16, "uint8": 8,
+    "bool": 8, "complex32": 32, "complex64": 64, "complex128": 128,
+    "qint8": 8, "quint8": 8, "qint32": 32, "quint4x2": 8, "quint2x4": 8,
+}  # fmt: skip
+
+
+class Broken(Exception):
+    """Metadata that makes no further sense: a fault (kind, what, where) that ends the reading of a file."""
+
+    def __init__(self, kind, what, where=None):
+        super().__init__(what)
+        self.kind, self.what, self.where = kind, what, where
+
+
+class Window:
+    """A seekable binary file read in bounded pieces; `size` in bytes, `read` how many have been asked for."""
+
+    def __init__(self, file, size, limit=64 << 20, path=""):
+        self._file, self.size, self.limit, self.path, self.read = file, size, limit, path, 0
+
+    def at(self, offset, nbytes):
+        """The bytes from there on, fewer at the end of the file; more than `limit` at once is `Broken`."""
+        if nbytes > self.limit:
+            raise Broken(
+                "bound_reached", "needs %d bytes of metadata at once, more than %d" % (nbytes, self.limit), offset
+            )
+        if offset < 0 or offset >= self.size or nbytes <= 0:
+            return b""
+        self._file.seek(offset)
+        data = self._file.read(min(nbytes, self.size - offset))
+        self.read += len(data)
+        return data
+
+    def exactly(self, offset, nbytes, what):
+        """These bytes, or `Broken("truncated")` that names what lies there."""
+        data = self.at(offset, nbytes)
+        if len(data) < nbytes:
+            raise Broken("truncated", "%s is cut: %d of %d bytes at %d" % (what, len(data), nbytes, offset), offset)
+        return data
+
+
+class Layout:
+    """What is known of one file or folder, gathered by its format module."""
+
+    def __init__(self, path="", size=0, format=None):
+        self.path, self.size, self.format = path, size, format
+        self.tensors, self.spans, self.members = [], [], []
+        self.tree, self.notes = {}, {}
+        self.faults, self.warnings, self.unknowns = [], [], []
+        self.more = {}
+        self.needed = None
+        self.globals = {}
+        self.byteorder = "little"
+
+    def tensor(self, name, dtype, shape, offset, nbytes, file=None):
+        """A tensor: dtype in torch's spelling, shape a tuple, `nbytes` of its elements."""
+        self.tensors.append(Tensor(name, dtype, tuple(shape), offset, nbytes, file))
+
+    def span(self, name, offset, nbytes, crc=None, method=0, size=None):
+        """Stored bytes to be read at content depth."""
+        self.spans.append(Span(name, offset, nbytes, crc, method, nbytes if size is None else size))
+
+    def member(self, path, size=None, least=None, sha256=None, git_sha1=None, required=True):
+        """Another file of the same checkpoint, relative to this one's folder, with what is known of it."""
+        self.members.append(Member(path, size, least, sha256, git_sha1, required))
+
+    def fault(self, kind, what, where=None):
+        """Evidence that it is broken."""
+        self._keep(self.faults, kind, what, where)
+
+    def warn(self, kind, what, where=None):
+        """A sign that settles nothing by itself."""
+        self._keep(self.warnings, kind, what, where)
+
+    def unseen(self, cause, what, where=None):
+        """Something that could not be seen; `cause` is a value of verikit.Cause."""
+        self._keep(self.unknowns, cause, what, where)
+
+    def shortfall(self, needed, what):
+        """The file ends before `needed` bytes; `what` says in a few words what is missing."""
+        self.needed = needed
+        self.fault("truncated", what, self.size)
+
+    def pickled(self, walk, where):
+        """What the pickle at `where` would call, `{dotted name: how it is used}`, for the judge's allow-list."""
+        for name, use in walk.globals.items():
+            if len(self.globals) < 256 or name in self.globals:
+                self.globals.setdefault(name, {"use": use, "where": where})
+            else:
+                self.more["globals"] = self.more.get("globals", 0) + 1
+
+    def _keep(self, rows, kind, what, where):
+        if sum(row["kind"] == kind for row in rows) < MANY:
+            rows.append({"kind": kind, "what": what, "where": where})
+        else:
+            self.more[kind] = self.more.get(kind, 0) + 1
+
+
+def elements(shape):
+    """The number of elements of a shape; 1 for []."""
+    product = 1
+    for length in shape:
+        product *= length
+    return product
+
+
+def nbytes_of(dtype, shape):
+    """Bytes that a dense tensor takes, or None for an unknown dtype; sub-byte elements must fill whole bytes."""
+    bits = BITS.get(dtype)
+    if bits is None:
+        return None
+    total = elements(shape) * bits
+    return total // 8 if total % 8 == 0 else None

@@ -1,0 +1,120 @@
+"""safetensors: u64 length N, N bytes of JSON, then the bytes of the tensors, without hole or overlap, to the end.
+
+Source: the section "Format" of the safetensors README, and its reader, safetensors/src/tensor.rs:
+the header is at most 100 MB, opens with `{`, may be padded with spaces; offsets count from the end of the header.
+There is no checksum: at content depth only expectations (digest, manifest) and values can tell right bytes from wrong.
+"""
+
+import json
+
+from verikit.probes.formats.layout import BITS, Broken, elements
+
+HEADER_LIMIT = 100000000
+DTYPES = {
+    "F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64", "I32": "int32",
+    "I16": "int16", "I8": "int8", "U64": "uint64", "U32": "uint32", "U16": "uint16", "U8": "uint8", "BOOL": "bool",
+    "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2", "F8_E8M0": "float8_e8m0fnu", "F4": "float4_e2m1",
+    "F8_E4M3FNUZ": "float8_e4m3fnuz", "F8_E5M2FNUZ": "float8_e5m2fnuz",
+    "F6_E2M3": "float6_e2m3", "F6_E3M2": "float6_e3m2", "C64": "complex64",
+}  # fmt: skip
+
+
+class _Pairs(tuple):
+    """A JSON object as its pairs, in order: a repeated key stays visible."""
+
+    __slots__ = ()
+
+
+def structure(file, layout):
+    """Names, dtypes, shapes and offsets, from the header alone, and every invariant that the format states."""
+    length = int.from_bytes(file.exactly(0, 8, "the header's length"), "little")
+    if length > HEADER_LIMIT:
+        raise Broken(
+            "bad_header", "the header claims {:,} bytes, the format allows {:,}".format(length, HEADER_LIMIT), 0
+        )
+    if 8 + length > file.size:
+        layout.shortfall(8 + length, "it ends inside its header")
+        return
+    _tensors(_header(file.exactly(8, length, "the header")), 8 + length, layout)
+    _tiling(layout, 8 + length)
+
+
+def _header(data):
+    if data[:1] not in (b"{", b" "):
+        raise Broken("bad_header", "the header does not open with '{'", 8)
+    try:
+        header = json.loads(data.decode("utf-8"), object_pairs_hook=_Pairs)
+    except (ValueError, RecursionError) as error:
+        raise Broken("bad_header", "the header is no JSON: %s" % error, 8) from None
+    if type(header) is not _Pairs:
+        raise Broken("bad_header", "the header is no JSON object", 8)
+    return header
+
+
+def _tensors(header, start, layout):
+    seen = set()
+    for name, entry in header:
+        if name in seen:
+            layout.fault("duplicate", "the header has %r twice" % name)
+        seen.add(name)
+        if name == "__metadata__":
+            _metadata(entry, layout)
+            continue
+        problem = _problem(entry)
+        if problem:
+            layout.fault("bad_header", "tensor %r: %s" % (name, problem))
+            continue
+        row = dict(entry)
+        begin, end = row["data_offsets"]
+        layout.tensor(name, DTYPES[row["dtype"]], row["shape"], start + begin, end - begin)
+
+
+def _metadata(entry, layout):
+    if type(entry) is not _Pairs or any(type(value) is not str for _, value in entry):
+        layout.fault("bad_header", "__metadata__ is not a mapping of text to text")
+    else:
+        layout.notes["metadata"] = {key: value[:200] for key, value in entry[:32]}
+
+
+def _problem(entry):
+    """What is wrong with one tensor's entry, in words, or None."""
+    if type(entry) is not _Pairs or sorted(key for key, _ in entry) != ["data_offsets", "dtype", "shape"]:
+        return "its entry is not just dtype, shape and data_offsets"
+    row = dict(entry)
+    dtype, shape, offsets = row["dtype"], row["shape"], row["data_offsets"]
+    if type(dtype) is not str or dtype not in DTYPES:
+        return "unknown dtype %.40r" % (dtype,)
+    if not _naturals(shape) or not _naturals(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
+        return "shape and data_offsets must be whole numbers, not negative, in order"
+    bits = elements(shape) * BITS[DTYPES[dtype]]
+    if bits >= 1 << 64 or bits % 8:
+        return "%s %s has no size in bytes" % (dtype, shape)
+    if bits // 8 != offsets[1] - offsets[0]:
+        return "{} {} takes {:,} bytes, its offsets span {:,}".format(
+            dtype, list(shape), bits // 8, offsets[1] - offsets[0]
+        )
+    return None
+
+
+def _naturals(value):
+    return type(value) is list and all(type(item) is int and 0 <= item < 1 << 64 for item in value)
+
+
+def _tiling(layout, start):
+    """The tensors cover the bytes after the header exactly, in some order, and end where the file ends."""
+    end, before = start, "the header"
+    for row in sorted(layout.tensors, key=lambda row: (row.offset, row.nbytes)):
+        if row.offset != end:
+            kind = "hole" if row.offset > end else "overlap"
+            off = abs(row.offset - end)
+            layout.fault(kind, "{} of {:,} bytes between {} and {!r}".format(kind, off, before, row.name), row.offset)
+        end, before = max(end, row.offset + row.nbytes), repr(row.name)
+    if layout.size < end:
+        layout.shortfall(end, "the tensors from %r on are cut" % _first_cut(layout))
+    elif layout.size > end and not any(fault["kind"] == "bad_header" for fault in layout.faults):
+        layout.fault("trailing", "{:,} bytes follow the last tensor".format(layout.size - end), end)
+
+
+def _first_cut(layout):
+    cut = [row for row in layout.tensors if row.offset + row.nbytes > layout.size]
+    return min(cut, key=lambda row: row.offset).name
