@@ -28,7 +28,8 @@ What can't be parsed further is `raise Broken(kind, what, where)`: the same as `
     structure(place, folder, names, layout)   lists what belongs together with `layout.member(path, size=, sha256=, …)`
     relate(layout, members)                   optional: judges the members, {path: Layout}, against each other
 
-`names` are the entries of the folder, sorted. Members are examined as files of their own, by their own format.
+`names` are the entries of the folder, sorted. A folder may be several things at once (a Trainer folder, with sharded
+weights, downloaded from the hub): every row that fits has its say, on the same layout. Members are examined as files of their own, by their own format.
 A path of a member is relative to the folder. A format that lies in subfolders lists them through `place.listdir`.
 
 **Kinds of fault** are words that tools may branch on: `truncated`, `trailing`, `hole`, `overlap`, `bad_header`,
@@ -59,8 +60,8 @@ def of_file(head, size):
 
 
 def of_folder(names):
-    """The module name of the format that the names in a folder show, or None."""
-    return next((row.module for row in FOLDERS if row.fits(names)), None)
+    """The module names of the formats that the names in a folder show; a folder may be several things at once."""
+    return [row.module for row in FOLDERS if row.fits(names)]
 
 
 def load(module):
