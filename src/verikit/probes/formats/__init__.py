@@ -22,6 +22,7 @@ It is called once the file's head has been recognised by the format's row in `FI
 
 A format with more to say about tensors that strides leave (views, ties) puts it into `layout.notes`, a dict for tools.
 What can't be parsed further is `raise Broken(kind, what, where)`: the same as `fault`, and the end of the reading.
+What can't be seen further is `raise CannotSee(cause, reason)`: the same as `unseen`, and the end of the reading.
 
 **A folder format** is a module with
 

@@ -5,6 +5,8 @@ Tensors are rows, not dicts: a checkpoint may have 10^5 of them, and a look has 
 
 from collections import namedtuple
 
+from verikit.probes.place import CannotSee
+
 MANY = 16
 """Faults and warnings of one kind that are kept; the rest are counted."""
 
@@ -43,11 +45,9 @@ class Window:
         self._file, self.size, self.limit, self.path, self.read = file, size, limit, path, 0
 
     def at(self, offset, nbytes):
-        """The bytes from there on, fewer at the end of the file; more than `limit` at once is `Broken`."""
+        """The bytes from there on, fewer at the end of the file; more than `limit` at once is refused."""
         if nbytes > self.limit:
-            raise Broken(
-                "bound_reached", "needs %d bytes of metadata at once, more than %d" % (nbytes, self.limit), offset
-            )
+            raise CannotSee("bound_reached", "%d bytes of metadata at once, more than %d" % (nbytes, self.limit))
         if offset < 0 or offset >= self.size or nbytes <= 0:
             return b""
         self._file.seek(offset)
@@ -73,7 +73,7 @@ class Layout:
         self.faults, self.warnings, self.unknowns = [], [], []
         self.more = {}
         self.needed = None
-        self.globals = {}
+        self.globals, self.hidden = {}, []
         self.byteorder = "little"
 
     def tensor(self, name, dtype, shape, offset, nbytes, file=None):
@@ -106,12 +106,14 @@ class Layout:
         self.fault("truncated", what, self.size)
 
     def pickled(self, walk, where):
-        """What the pickle at `where` would call, `{dotted name: how it is used}`, for the judge's allow-list."""
+        """What the pickle at `where` would import, and how it would use it, for the judge's allow-list."""
         for name, use in walk.globals.items():
-            if len(self.globals) < 256 or name in self.globals:
+            if name in self.globals or len(self.globals) < 256:
                 self.globals.setdefault(name, {"use": use, "where": where})
             else:
                 self.more["globals"] = self.more.get("globals", 0) + 1
+        for way in walk.hidden:
+            self.hidden.append({"what": way, "where": where})
 
     def _keep(self, rows, kind, what, where):
         if sum(row["kind"] == kind for row in rows) < MANY:

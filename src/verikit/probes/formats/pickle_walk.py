@@ -1,0 +1,571 @@
+"""Pickles walked opcode by opcode, as symbols: names stay names, calls stay calls; nothing is ever resolved or run.
+
+    walk(data).root        what it would build: plain values as they are, the rest as `Global`, `Call`, `Persistent`
+    walk(data).globals     {dotted name: how it is used}: what it would import, and whether that would be called
+    walk(data).end         the offset after its STOP
+
+Protocols 0 to 5.  Source: Lib/pickletools.py and Lib/pickle.py of CPython; where they differ from Modules/_pickle.c
+(what is forgiven), the walk forgives what either does, so that nothing hides from it that an unpickler would do.
+
+Bounds: opcodes, depth of marks, size of one value; beyond them `CannotSee("bound_reached")`.  Memory is that of what is
+built: a value used a thousand times is there once.  Long texts and bytes stay in the file, as `Long`.
+"""
+
+import gc
+import struct
+from contextlib import contextmanager
+
+from verikit.probes.formats.layout import Broken
+from verikit.probes.place import CannotSee
+
+OPCODES = 30 * 1000 * 1000
+DEPTH = 20000
+LONG = 1 << 16
+"""Bytes of text or of a bytes object beyond which it is left where it is."""
+
+# How a name is used, the weakest first: the strongest use is kept.
+USES = ("named", "constructed", "called", "changed")
+
+
+class Global:
+    """A name that an unpickler would import, `module.attribute`."""
+
+    __slots__ = ("attribute", "module")
+
+    def __init__(self, module, attribute):
+        self.module, self.attribute = module, attribute
+
+    @property
+    def name(self):
+        return self.module + "." + self.attribute
+
+    def __repr__(self):
+        return "<%s>" % self.name
+
+
+class Call:
+    """What an unpickler would get by calling `function(*args)`, then giving it `state` and `items`."""
+
+    __slots__ = ("args", "function", "items", "state")
+
+    def __init__(self, function, args):
+        self.function, self.args, self.state, self.items = function, args, None, None
+
+    @property
+    def name(self):
+        """The dotted name of what is called, or `?` when that is itself the outcome of a call."""
+        return self.function.name if type(self.function) is Global else "?"
+
+    def __repr__(self):
+        return "%s(…)" % self.name
+
+
+class Persistent:
+    """What stands outside of the pickle, by its id: a storage, in torch's files."""
+
+    __slots__ = ("id",)
+
+    def __init__(self, id):
+        self.id = id
+
+
+class Long:
+    """A text or bytes object too long to be copied: its kind, offset and size in the pickle."""
+
+    __slots__ = ("kind", "nbytes", "offset")
+
+    def __init__(self, kind, offset, nbytes):
+        self.kind, self.offset, self.nbytes = kind, offset, nbytes
+
+
+class Walk:
+    """The outcome of `walk`; `hidden`: what it would import in ways that no plain name shows."""
+
+    def __init__(self):
+        self.root, self.globals, self.end, self.protocol, self.hidden = None, {}, 0, 0, []
+
+    def use(self, item, how):
+        """Notes how a name is used, where `item` is one."""
+        if type(item) is Global:
+            known = self.globals.get(item.name, "named")
+            self.globals[item.name] = max(known, how, key=USES.index)
+
+
+def walk(data, layout=None, where="", start=0, opcodes=OPCODES):
+    """What the pickle that begins at `start` of `data` would build and import; `layout` is told of the names.
+
+    A pickle that ends too early, or makes no sense to any unpickler, is `Broken("bad_pickle", what, offset)`;
+    the names up to there are told all the same: an unpickler would have met them before it gave up.
+    """
+    machine = _Machine(data, start)
+    try:
+        with _uncollected():  # millions of small tuples, none of them garbage: a third of the time
+            machine.run(opcodes)
+    except (IndexError, struct.error):
+        raise Broken("bad_pickle", "the pickle breaks off at byte %d" % machine.at, machine.at) from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Broken(
+            "bad_pickle", "the pickle makes no sense at byte %d: %s" % (machine.at, error), machine.at
+        ) from None
+    finally:
+        if layout is not None:
+            layout.pickled(machine.walk, where)
+    return machine.walk
+
+
+@contextmanager
+def _uncollected():
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+class _Machine:
+    """The stack, the marks and the memo of an unpickler."""
+
+    def __init__(self, data, start):
+        self.data, self.at, self.stack, self.marks, self.memo, self.sparse = data, start, [], [], [], {}
+        self.names, self.walk = {}, Walk()
+
+    def run(self, opcodes):
+        # A state dict of 10^5 tensors has 3,200,000 opcodes: the ten commonest are handled here, in the order
+        # of how often torch writes them, the others by table.
+        data, memo, table, at, end = self.data, self.memo, _TABLE, self.at, len(self.data)
+        unpack_int = struct.Struct("<i").unpack_from
+        unpack_size = struct.Struct("<I").unpack_from
+        try:
+            for _ in range(opcodes):
+                op = data[at]
+                if op == 0x72 or op == 0x71:  # LONG_BINPUT, BINPUT
+                    if op == 0x72:
+                        index, at = unpack_size(data, at + 1)[0], at + 5
+                    else:
+                        index, at = data[at + 1], at + 2
+                    if index == len(memo) and not self.sparse:
+                        memo.append(self.stack[-1])
+                    else:
+                        self.remember(index, self.stack[-1])
+                elif op == 0x4B:  # BININT1
+                    self.stack.append(data[at + 1])
+                    at += 2
+                elif op == 0x68:  # BINGET
+                    index, at = data[at + 1], at + 2
+                    self.stack.append(memo[index] if index < len(memo) and not self.sparse else self.recall(index))
+                elif op == 0x58:  # BINUNICODE
+                    size = unpack_size(data, at + 1)[0]
+                    at += 5
+                    if at + size > end:
+                        raise IndexError
+                    self.stack.append(
+                        data[at : at + size].decode("utf-8", "surrogatepass") if size < LONG else Long("text", at, size)
+                    )
+                    at += size
+                elif op == 0x28:  # MARK
+                    self.marks.append(self.stack)
+                    self.stack = []
+                    at += 1
+                elif op == 0x74:  # TUPLE
+                    items = tuple(self.stack)
+                    self.stack = self.marks.pop()
+                    self.stack.append(items)
+                    at += 1
+                elif op == 0x86:  # TUPLE2
+                    second = self.stack.pop()
+                    self.stack[-1] = (self.stack[-1], second)
+                    at += 1
+                elif op == 0x52:  # REDUCE
+                    args = self.stack.pop()
+                    self.stack[-1] = self.called(self.stack[-1], args)
+                    at += 1
+                elif op == 0x4A:  # BININT
+                    self.stack.append(unpack_int(data, at + 1)[0])
+                    at += 5
+                elif op == 0x2E:  # STOP
+                    self.at = at
+                    self.walk.root, self.walk.end = self.stack.pop(), at + 1
+                    return
+                else:
+                    self.at = at + 1
+                    table[op](self)
+                    at = self.at
+                    if len(self.marks) > DEPTH:
+                        raise CannotSee("bound_reached", "a pickle nested more than %d deep" % DEPTH)
+            raise CannotSee("bound_reached", "a pickle of more than %d opcodes" % opcodes)
+        finally:
+            self.at = min(at, end)
+
+    # Reading.
+
+    def take(self, size):
+        data = self.data[self.at : self.at + size]
+        if size < 0 or len(data) < size:
+            raise IndexError
+        self.at += size
+        return data
+
+    def number(self, form, size):
+        return struct.unpack(form, self.take(size))[0]
+
+    def line(self):
+        end = self.data.find(b"\n", self.at)
+        if end < 0:
+            raise IndexError
+        line, self.at = self.data[self.at : end], end + 1
+        return line
+
+    def long(self, kind, size):
+        """Text or bytes of that size, or where they are."""
+        if size > len(self.data) - self.at:
+            raise IndexError
+        if size >= LONG:
+            self.at += size
+            return Long(kind, self.at - size, size)
+        data = bytes(self.take(size))
+        return data.decode("utf-8", "surrogatepass") if kind == "text" else data
+
+    # Memo.
+
+    def remember(self, index, item):
+        if index < len(self.memo):
+            self.memo[index] = item
+        elif index == len(self.memo) and not self.sparse:
+            self.memo.append(item)
+        else:
+            self.sparse[index] = item
+
+    def recall(self, index):
+        if index in self.sparse:
+            return self.sparse[index]
+        return self.memo[index] if index < len(self.memo) else self.sparse[index]
+
+    def memoize(self):
+        # MEMOIZE numbers by how many there are; PUT may have left numbers out before.
+        if self.sparse:
+            self.sparse[len(self.memo) + len(self.sparse)] = self.stack[-1]
+        else:
+            self.memo.append(self.stack[-1])
+
+    # Building.
+
+    def marked(self):
+        items, self.stack = self.stack, self.marks.pop()
+        return items
+
+    def named(self, module, attribute):
+        """The global, one object for each name."""
+        if type(module) is not str or type(attribute) is not str:
+            self.walk.hidden.append("a name that is computed when it is loaded")
+            module, attribute = "?", "?"
+        key = module, attribute
+        item = self.names.get(key)
+        if item is None:
+            item = self.names[key] = Global(*_today(module, attribute))
+        self.walk.globals.setdefault(item.name, "named")
+        if "." in attribute and len(self.walk.hidden) < 64:
+            self.walk.hidden.append("%s, reached through %s" % (attribute, module))
+        return item
+
+    def called(self, function, args, how="called"):
+        """The outcome of a call, as a symbol; plain containers as themselves."""
+        self.walk.use(function, how)
+        if type(function) is Global:
+            build = _PLAIN.get(function.name)
+            plain = build(args) if build else None
+            if plain is not None:
+                return plain
+        return Call(function, args)
+
+    def set_items(self, target, items):
+        """`target[key] = value` for the flat list key, value, key, value …"""
+        if type(target) is dict:
+            for at in range(0, len(items), 2):
+                target[_key(items[at])] = items[at + 1]
+        elif type(target) is Call:
+            pairs = [(items[at], items[at + 1]) for at in range(0, len(items), 2)]
+            target.items = (target.items or []) + pairs
+        else:
+            self.walk.use(target, "changed")
+
+    def extend(self, target, items):
+        if type(target) is list:
+            target.extend(items)
+        elif type(target) is Call:
+            target.items = (target.items or []) + items
+        else:
+            self.walk.use(target, "changed")
+
+
+def _key(item):
+    """The item fit to be a key: what can't be hashed here, or only deeply, is known by its identity."""
+    if type(item) in _ATOMS:
+        return item
+    if type(item) is tuple and len(item) <= 16 and all(type(part) in _ATOMS for part in item):
+        return item
+    return Persistent(item)
+
+
+_ATOMS = frozenset((str, int, float, bool, bytes, type(None), Global))
+
+
+def _today(module, attribute):
+    """A name as Python 3 resolves it: old pickles say `__builtin__`, `copy_reg`, `commands`."""
+    import _compat_pickle
+
+    new = _compat_pickle.NAME_MAPPING.get((module, attribute))
+    if new is None:
+        new = _compat_pickle.IMPORT_MAPPING.get(module, module), attribute
+    return new
+
+
+def _pairs(args):
+    """The dict of `OrderedDict(…)`: empty, or from a list of pairs."""
+    if args == ():
+        return {}
+    rows = args[0] if type(args) is tuple and len(args) == 1 else None
+    if type(rows) is list and all(type(pair) in (list, tuple) and len(pair) == 2 for pair in rows):
+        return {_key(key): value for key, value in rows}
+    return None
+
+
+def _default_dict(args):
+    return {} if type(args) is tuple and len(args) <= 1 else None
+
+
+def _set(args):
+    return list(args[0]) if type(args) is tuple and len(args) == 1 and type(args[0]) is list else None
+
+
+_PLAIN = {
+    "collections.OrderedDict": _pairs,
+    "builtins.dict": _pairs,
+    "collections.defaultdict": _default_dict,
+    "builtins.set": _set,
+    "builtins.frozenset": _set,
+}
+
+
+# Opcodes that are rare in checkpoints.
+
+
+def _unknown(machine):
+    raise ValueError("there is no opcode 0x%02x" % machine.data[machine.at - 1])
+
+
+def _push(value):
+    return lambda machine: machine.stack.append(value() if callable(value) else value)
+
+
+def _pushed(read):
+    def push(machine):
+        item = read(machine)  # before the stack is looked up: reading may put another in its place
+        machine.stack.append(item)
+
+    return push
+
+
+def _tuple(size):
+    def build(machine):
+        if len(machine.stack) < size:
+            raise IndexError
+        machine.stack[-size:] = [tuple(machine.stack[-size:])]
+
+    return build
+
+
+def _int_line(machine):
+    line = machine.line()
+    if line in (b"00", b"01"):
+        return line == b"01"
+    return _decimal(line.rstrip(b"L"))
+
+
+def _decimal(digits):
+    if len(digits) > 4000:  # int() of a long text takes its length squared
+        raise ValueError("a number of %d digits" % len(digits))
+    return int(digits, 0) if digits[:1] != b"0" else int(digits or b"0")
+
+
+def _string_line(machine):
+    return _text(machine, "latin-1", machine.line().strip()[1:-1])
+
+
+def _unicode_line(machine):
+    return _text(machine, "raw-unicode-escape", machine.line())
+
+
+def _text(machine, encoding, line):
+    return line.decode(encoding) if len(line) < LONG else Long("text", machine.at - 1 - len(line), len(line))
+
+
+def _binary_long(form, size):
+    return lambda machine: int.from_bytes(_bounded(machine, machine.number(form, size)), "little", signed=True)
+
+
+def _bounded(machine, size):
+    if size > LONG:
+        raise CannotSee("bound_reached", "a number of %d bytes in a pickle" % size)
+    return machine.take(size)
+
+
+def _sized(kind, form, size):
+    return lambda machine: machine.long(kind, machine.number(form, size))
+
+
+def _old_string(form, size):
+    return lambda machine: bytes(_bounded(machine, machine.number(form, size))).decode("latin-1")
+
+
+def _global(machine):
+    module = machine.line().decode("utf-8")
+    return machine.named(module, machine.line().decode("utf-8"))
+
+
+def _stack_global(machine):
+    attribute, module = machine.stack.pop(), machine.stack.pop()
+    return machine.named(module, attribute)
+
+
+def _extension(form, size):
+    def read(machine):
+        machine.walk.hidden.append("extension code %d of copyreg" % machine.number(form, size))
+        return machine.named("copyreg", "_extension_registry")
+
+    return read
+
+
+def _inst(machine):
+    function = _global(machine)
+    args = tuple(machine.marked())
+    return machine.called(function, args)
+
+
+def _obj(machine):
+    items = machine.marked()
+    return machine.called(items[0], tuple(items[1:]))
+
+
+def _new_object(machine):
+    args, cls = machine.stack.pop(), machine.stack.pop()
+    return machine.called(cls, args, "constructed")
+
+
+def _new_object_ex(machine):
+    kwargs, args, cls = machine.stack.pop(), machine.stack.pop(), machine.stack.pop()
+    return machine.called(cls, (args, kwargs), "constructed")
+
+
+def _build(machine):
+    state, target = machine.stack.pop(), machine.stack[-1]
+    if type(target) is Call:
+        target.state = state
+    elif type(target) is Global:
+        machine.walk.use(target, "changed")
+
+
+def _dict(machine):
+    items, target = machine.marked(), {}
+    machine.set_items(target, items)
+    return target
+
+
+def _set_item(machine):
+    value, key = machine.stack.pop(), machine.stack.pop()
+    machine.set_items(machine.stack[-1], [key, value])
+
+
+def _set_items(machine):
+    items = machine.marked()
+    machine.set_items(machine.stack[-1], items)
+
+
+def _append(machine):
+    item = machine.stack.pop()
+    machine.extend(machine.stack[-1], [item])
+
+
+def _appends(machine):
+    items = machine.marked()
+    machine.extend(machine.stack[-1], items)
+
+
+def _pop(machine):
+    # On an empty stack C pops the mark, as POP_MARK does.
+    if machine.stack:
+        machine.stack.pop()
+    else:
+        machine.marked()
+
+
+_TABLE = [_unknown] * 256
+for _op, _act in {
+    b"0": _pop,
+    b"1": lambda machine: machine.marked(),
+    b"2": lambda machine: machine.stack.append(machine.stack[-1]),
+    b"F": _pushed(lambda machine: float(machine.line())),
+    b"I": _pushed(_int_line),
+    b"L": _pushed(_int_line),
+    b"M": _pushed(lambda machine: machine.number("<H", 2)),
+    b"G": _pushed(lambda machine: machine.number(">d", 8)),
+    b"N": _push(None),
+    b"\x88": _push(True),
+    b"\x89": _push(False),
+    b")": _push(()),
+    b"]": _push(list),
+    b"}": _push(dict),
+    b"\x8f": _push(list),
+    b"\x8a": _pushed(_binary_long("<B", 1)),
+    b"\x8b": _pushed(_binary_long("<i", 4)),
+    b"S": _pushed(_string_line),
+    b"T": _pushed(_old_string("<i", 4)),
+    b"U": _pushed(_old_string("<B", 1)),
+    b"V": _pushed(_unicode_line),
+    b"\x8c": _pushed(_sized("text", "<B", 1)),
+    b"\x8d": _pushed(_sized("text", "<Q", 8)),
+    b"C": _pushed(_sized("bytes", "<B", 1)),
+    b"B": _pushed(_sized("bytes", "<I", 4)),
+    b"\x8e": _pushed(_sized("bytes", "<Q", 8)),
+    b"\x96": _pushed(_sized("bytes", "<Q", 8)),
+    b"\x97": _pushed(lambda machine: Persistent("buffer")),
+    b"\x98": lambda machine: None,
+    b"l": _pushed(lambda machine: machine.marked()),
+    b"d": _pushed(_dict),
+    b"\x91": _pushed(lambda machine: machine.marked()),
+    b"\x85": _tuple(1),
+    b"\x87": _tuple(3),
+    b"c": _pushed(_global),
+    b"\x93": _pushed(_stack_global),
+    b"\x82": _pushed(_extension("<B", 1)),
+    b"\x83": _pushed(_extension("<H", 2)),
+    b"\x84": _pushed(_extension("<i", 4)),
+    b"i": _pushed(_inst),
+    b"o": _pushed(_obj),
+    b"\x81": _pushed(_new_object),
+    b"\x92": _pushed(_new_object_ex),
+    b"b": _build,
+    b"s": _set_item,
+    b"u": _set_items,
+    b"a": _append,
+    b"e": _appends,
+    b"\x90": _appends,
+    b"P": _pushed(lambda machine: Persistent(machine.line().decode("utf-8", "replace"))),
+    b"Q": _pushed(lambda machine: Persistent(machine.stack.pop())),
+    b"g": _pushed(lambda machine: machine.recall(_decimal(machine.line()))),
+    b"j": _pushed(lambda machine: machine.recall(machine.number("<I", 4))),
+    b"p": lambda machine: machine.remember(_decimal(machine.line()), machine.stack[-1]),
+    b"\x94": lambda machine: machine.memoize(),
+    b"\x95": lambda machine: machine.take(8),
+}.items():
+    _TABLE[_op[0]] = _act
+
+
+def _protocol(machine):
+    machine.walk.protocol = machine.number("<B", 1)
+    if machine.walk.protocol > 5:
+        raise ValueError("protocol %d" % machine.walk.protocol)
+
+
+_TABLE[0x80] = _protocol
