@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
@@ -65,7 +66,9 @@ def path(value: Any) -> str:
     return text
 
 
-def number(name: str, value: Any, *, above: float | None = None, least: float | None = None, unit: str = "seconds") -> float:
+def number(
+    name: str, value: Any, *, above: float | None = None, least: float | None = None, unit: str = "seconds"
+) -> float:
     """A finite number within its bounds, or a ValueError that names the argument, its value and what it takes."""
     bound = f"above {above:g}" if above is not None else f"at least {least:g}" if least is not None else "finite"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -81,6 +84,17 @@ def whole(name: str, value: Any, *, least: int = 0, unit: str = "bytes") -> int:
         raise TypeError(f"{name} is a whole number of {unit}, at least {least}; got {value!r}")
     if value < least:
         raise ValueError(f"{name} is a number of {unit}, at least {least}; got {value!r}")
+    return value
+
+
+def regex(name: str, value: Any) -> str:
+    """A regular expression as text, tried by compiling it; the error names the argument and says what is wrong with it."""
+    if not isinstance(value, str) or not value:
+        raise TypeError(f"{name} is a regular expression as a non-empty str; got {value!r}")
+    try:
+        re.compile(value)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"{name} is a regular expression; {value!r} is none: {error}") from error
     return value
 
 
