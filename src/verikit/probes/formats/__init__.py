@@ -49,10 +49,29 @@ HEAD = 4096
 Row = namedtuple("Row", "module fits")
 
 # In this order: what is recognised by an exact magic first, what is recognised by shape later.
-FILES = (Row("safetensors", lambda head, size: head[8:9] in (b"{", b" ") and head[0:8] != b" " * 8),)
+FILES = (
+    Row("gguf", lambda head, size: head[:4] == b"GGUF"),
+    Row("npy", lambda head, size: head[:6] == b"\x93NUMPY"),
+    Row("safetensors", lambda head, size: head[8:9] in (b"{", b" ") and head[0:8] != b" " * 8),
+    Row("onnx", lambda head, size: _model_proto(head)),
+    Row("msgpack", lambda head, size: _text_keyed_map(head)),
+)
 
 # `fits` is asked with the sorted names in the folder.
 FOLDERS = ()
+
+
+def _model_proto(head):
+    """Whether it opens as ONNX does: field 1, a small ir_version, then a field that may follow it in ModelProto."""
+    return len(head) > 2 and head[0] == 8 and 1 <= head[1] <= 64 and head[2] in b"\x12\x1a\x22\x28\x32\x3a\x42"
+
+
+def _text_keyed_map(head):
+    """Whether it opens as Flax's MessagePack does: a map, then a short text."""
+    skip = {0xDE: 3, 0xDF: 5}.get(head[0], 1) if head else 0
+    if not skip or not (0x81 <= head[0] <= 0x8F or head[0] in (0xDE, 0xDF)):
+        return False
+    return 0xA0 <= (head[skip : skip + 1] or b"\0")[0] <= 0xBF or head[skip : skip + 1] in (b"\xd9", b"\xda")
 
 
 def of_file(head, size):
@@ -71,4 +90,4 @@ def load(module):
 
 
 if False:  # Never run: `load` imports by name, and whoever packs modules for a host finds here which they are.
-    from verikit.probes.formats import safetensors  # noqa: F401
+    from verikit.probes.formats import gguf, msgpack, npy, onnx, safetensors  # noqa: F401

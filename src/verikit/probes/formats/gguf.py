@@ -1,0 +1,229 @@
+"""GGUF, versions 2 and 3: typed keys and values, a table of tensors, then their bytes, each aligned, in table order.
+
+Source: docs/gguf.md of ggml-org/ggml and its reader, ggml/src/gguf.cpp: offsets count from the first aligned byte after
+the table, every tensor starts where the one before it ends, padded to `general.alignment` (32 if not said), and so does
+the end of the file. Sizes come from the block table of ggml (ggml-common.h; gguf-py's GGML_QUANT_SIZES).
+Version 3 may be big-endian. Version 1 counted in 32 bits and is told, not read. There is no checksum.
+Shapes are given here as rows come (the slowest axis first), so they are those of torch, not of ggml.
+"""
+
+import re
+import struct
+
+from verikit.probes.formats import template
+from verikit.probes.formats.cursor import Cursor
+from verikit.probes.formats.layout import Broken, elements
+
+# Type id: (name, elements in a block, bytes of a block). Plain types carry torch's name of the dtype.
+TYPES = {
+    0: ("float32", 1, 4), 1: ("float16", 1, 2), 2: ("Q4_0", 32, 18), 3: ("Q4_1", 32, 20), 6: ("Q5_0", 32, 22),
+    7: ("Q5_1", 32, 24), 8: ("Q8_0", 32, 34), 10: ("Q2_K", 256, 84), 11: ("Q3_K", 256, 110), 12: ("Q4_K", 256, 144),
+    13: ("Q5_K", 256, 176), 14: ("Q6_K", 256, 210), 15: ("Q8_K", 256, 292), 16: ("IQ2_XXS", 256, 66),
+    17: ("IQ2_XS", 256, 74), 18: ("IQ3_XXS", 256, 98), 19: ("IQ1_S", 256, 50), 20: ("IQ4_NL", 32, 18),
+    21: ("IQ3_S", 256, 110), 22: ("IQ2_S", 256, 82), 23: ("IQ4_XS", 256, 136), 24: ("int8", 1, 1), 25: ("int16", 1, 2),
+    26: ("int32", 1, 4), 27: ("int64", 1, 8), 28: ("float64", 1, 8), 29: ("IQ1_M", 256, 56), 30: ("bfloat16", 1, 2),
+    34: ("TQ1_0", 256, 54), 35: ("TQ2_0", 256, 66), 39: ("MXFP4", 32, 17), 40: ("NVFP4", 64, 36), 41: ("Q1_0", 128, 18),
+}  # fmt: skip
+# 9 (Q8_1) is a type of the inner loop, whose size differs between ggml and gguf-py; no file holds it.
+# Ids below this that the table lacks are taken-back or newer types; ids above it were never given out.
+GIVEN_OUT = 256
+
+SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+STRING, ARRAY = 8, 9
+KEPT = re.compile(r"general\.(?:alignment|architecture|name|file_type)$|split\.|tokenizer\.chat_template")
+ITEMS = 8 << 20  # strings that are walked one by one; the largest vocabularies have about 2^18
+TEMPLATE = 4 << 20  # bytes of a chat template that are looked through
+SPLIT = re.compile(r"^(.*)-(\d{5})-of-(\d{5})\.gguf$")
+
+
+def structure(file, layout):
+    """Keys, the table of tensors, and that they tile the file."""
+    order = _order(file, layout)
+    if order is None:
+        return
+    walk = _Walk(Cursor(file, 8), order)
+    tensors, pairs = walk.number("Q", "the number of tensors"), walk.number("Q", "the number of keys")
+    for count, least, what in ((pairs, 13, "keys"), (tensors, 24, "tensors")):
+        if count * least > file.size:
+            raise Broken("bad_header", "%d %s can't stand in %d bytes" % (count, what, file.size), 8)
+    metadata = _metadata(walk, pairs, layout)
+    rows = [_row(walk, layout) for _ in range(tensors)]
+    alignment = metadata.get("general.alignment", 32)
+    if type(alignment) is not int or alignment < 1 or alignment & (alignment - 1):
+        raise Broken("bad_header", "general.alignment is no power of two: %.40r" % (alignment,))
+    _place(rows, walk.cursor.offset, alignment, layout)
+    layout.notes["keys"] = pairs
+    layout.notes.update((key, metadata[key]) for key in metadata if "chat_template" not in key)
+    _templates(metadata, layout)
+    _split(metadata, layout)
+
+
+def _order(file, layout):
+    """The byte order, as `struct` writes it; None for a version that is not read."""
+    head = file.exactly(0, 8, "the header")
+    for order, name in (("<", "little"), (">", "big")):
+        version = struct.unpack(order + "I", head[4:])[0]
+        if version in (2, 3):
+            layout.byteorder = name
+            return order
+        if version == 1:
+            layout.unseen("unsupported", "GGUF version 1, of August 2023, is not read; llama.cpp dropped it too")
+            return None
+    version = struct.unpack("<I", head[4:])[0]
+    if version < GIVEN_OUT:
+        layout.unseen("unsupported", "GGUF version %d is not known; 2 and 3 are" % version)
+        return None
+    raise Broken("bad_header", "no GGUF version: %d" % version, 4)
+
+
+class _Walk:
+    """Values one after the other."""
+
+    def __init__(self, cursor, order):
+        self.cursor, self.order, self.items = cursor, order, 0
+
+    def number(self, form, what):
+        return self.cursor.number(self.order + form, what)
+
+    def string(self, what, most=None):
+        """Text, of which at most so many bytes are kept."""
+        length = self.number("Q", "the length of " + what)
+        kept = length if most is None else min(length, most)
+        if most is None and length > 65535:
+            raise Broken(
+                "bad_header", "%s claims %d bytes; a name has at most 65,535" % (what, length), self.cursor.offset
+            )
+        data = self.cursor.take(kept, what)
+        self.cursor.skip(length - kept, what)
+        return data.decode("utf-8", "replace")
+
+    def value(self, kind, what, keep, depth=0):
+        """A value that is kept, or None for one that is walked over."""
+        if kind in SCALARS:
+            return self.number(SCALARS[kind], what) if kind != 7 else self.number("B", what) != 0
+        if kind == STRING:
+            return self.string(what, TEMPLATE if keep else 0)
+        if kind != ARRAY or depth > 4:
+            raise Broken("bad_header", "%s has a value of no type: %d" % (what, kind), self.cursor.offset)
+        inner, length = self.number("I", what), self.number("Q", what)
+        if inner in SCALARS:
+            self.cursor.skip(length * struct.calcsize(self.order + SCALARS[inner]), what)
+            return None
+        if length * 8 > self.cursor.end - self.cursor.offset:
+            raise Broken("truncated", "%s claims %d items, more than the file can hold" % (what, length))
+        self.items += length
+        if self.items > ITEMS:
+            raise Broken("bound_reached", "more than %d strings among the keys" % ITEMS)
+        for _ in range(length):
+            self.value(inner, what, False, depth + 1)
+        return None
+
+
+def _metadata(walk, pairs, layout):
+    kept, seen = {}, set()
+    for _ in range(pairs):
+        key = walk.string("the name of a key")
+        if key in seen:
+            layout.fault("duplicate", "the key %.100r stands twice" % key)
+        seen.add(key)
+        keep = bool(KEPT.match(key))
+        value = walk.value(walk.number("I", key), "the key %.100r" % key, keep)
+        if keep and value is not None and len(kept) < 64:
+            kept[key] = value
+    return kept
+
+
+def _row(walk, layout):
+    """(name, type id, shape, offset, bytes or None) of one tensor."""
+    name = walk.string("the name of a tensor")
+    axes = walk.number("I", name)
+    if axes > 4:
+        raise Broken("bad_header", "tensor %.100r has %d axes; ggml has at most 4" % (name, axes), walk.cursor.offset)
+    shape = [walk.number("Q", name) for _ in range(axes)]
+    kind, offset = walk.number("I", name), walk.number("Q", name)
+    nbytes = None
+    if kind not in TYPES:
+        what = "tensor %.100r has the type %d, which is not in the table" % (name, kind)
+        if kind >= GIVEN_OUT:
+            raise Broken("bad_header", what, walk.cursor.offset)
+        layout.unseen("unsupported", what)
+    elif elements(shape) >= 1 << 63:
+        layout.fault("bad_size", "tensor %.100r has more elements than 63 bits count: %s" % (name, shape))
+    else:
+        _, block, unit = TYPES[kind]
+        if (shape[0] if shape else 1) % block:
+            layout.fault(
+                "bad_size", "tensor %.100r: rows of %d are no whole %s blocks" % (name, shape[0], TYPES[kind][0])
+            )
+        else:
+            nbytes = elements(shape) // block * unit
+    return name, kind, shape[::-1], offset, nbytes
+
+
+def _place(rows, table_end, alignment, layout):
+    """Every tensor starts where the one before it ends, padded; the file ends so too."""
+    start = _up(table_end, alignment)
+    end, seen, sure, before = 0, set(), True, "the table"
+    for name, kind, shape, offset, nbytes in rows:
+        if name in seen:
+            layout.fault("duplicate", "the tensor %.100r stands twice" % name)
+        seen.add(name)
+        if offset % alignment:
+            layout.fault(
+                "bad_header",
+                "tensor %.100r starts at %d, no multiple of %d" % (name, offset, alignment),
+                start + offset,
+            )
+        if sure and offset != end:
+            kind_of = "hole" if offset > end else "overlap"
+            what = "%s of %d bytes between %.100s and %.100r" % (kind_of, abs(offset - end), before, name)
+            layout.fault(kind_of, what, start + offset)
+        sure, before = nbytes is not None, repr(name)  # after a tensor of unknown size the next place can't be told
+        end = _up(offset + (nbytes or 0), alignment)
+        if nbytes is not None:
+            layout.tensor(name, TYPES[kind][0], shape, start + offset, nbytes)
+        if start + offset + (nbytes or 0) > layout.size and layout.needed is None:
+            layout.shortfall(start + end, "the tensors from %.100r on are cut" % name)
+    if layout.needed is not None or not sure:
+        return
+    if not rows:  # only keys: a vocabulary. The padding after them may be left away.
+        if layout.size > start:
+            layout.fault("trailing", "%d bytes follow the keys" % (layout.size - start), start)
+    elif layout.size < start + end:
+        layout.shortfall(start + end, "the padding after the last tensor is cut")
+    elif layout.size > start + end:
+        layout.fault("trailing", "{:,} bytes follow the last tensor".format(layout.size - start - end), start + end)
+
+
+def _up(offset, alignment):
+    return (offset + alignment - 1) // alignment * alignment
+
+
+def _templates(metadata, layout):
+    for key in sorted(metadata):
+        if key.startswith("tokenizer.chat_template") and type(metadata[key]) is str:
+            reaches, doubt = template.judge(metadata[key])
+            if reaches:
+                layout.fault("unsafe_template", "unsafe chat template: %s would reach for %s" % (key, reaches))
+            elif doubt:
+                layout.unseen("ambiguous", "the chat template %s uses %s" % (key, doubt))
+
+
+def _split(metadata, layout):
+    """The first of a split model names the others by the number they bear."""
+    count, number = metadata.get("split.count"), metadata.get("split.no")
+    match = SPLIT.match(layout.path.rpartition("/")[2])
+    if type(count) is not int or count < 2 or number != 0 or not match:
+        return
+    if int(match.group(3)) != count:
+        layout.fault("mismatch", "the name says %d parts, split.count %d" % (int(match.group(3)), count))
+    for each in range(2, min(count, 10000) + 1):
+        layout.member("%s-%05d-of-%05d.gguf" % (match.group(1), each, count))
+
+
+def relate(layout, members):
+    """The tensors of the parts are as many as the first part says."""
+    told = layout.notes.get("split.tensors.count")
+    seen = len(layout.tensors) + sum(len(part.tensors) for part in members.values())
+    if members and type(told) is int and told != seen:
+        layout.fault("mismatch", "split.tensors.count is %d, the parts hold %d tensors" % (told, seen))

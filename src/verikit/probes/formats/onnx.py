@@ -1,0 +1,238 @@
+"""ONNX: a protobuf message, walked field by field; large tensors may lie in other files of its folder.
+
+Source: onnx/onnx.proto (ModelProto, GraphProto, NodeProto, TensorProto), docs/ExternalData.md, and the encoding page of
+Protocol Buffers. Protobuf says nowhere where a message ends, so a cut between two top-level fields shows only by a
+required field that is missing (graph, opset_import). There is no checksum, but for an optional SHA-1 of external files.
+A location that leaves the folder of the model is `escapes`: a loader would read, and a converter write, what it names.
+"""
+
+import posixpath
+
+from verikit.probes.formats.cursor import Cursor
+from verikit.probes.formats.layout import Broken, elements
+
+# data_type: (torch's name, bits of an element); 8 is text.
+TYPES = {
+    1: ("float32", 32), 2: ("uint8", 8), 3: ("int8", 8), 4: ("uint16", 16), 5: ("int16", 16), 6: ("int32", 32),
+    7: ("int64", 64), 8: ("string", 0), 9: ("bool", 8), 10: ("float16", 16), 11: ("float64", 64), 12: ("uint32", 32),
+    13: ("uint64", 64), 14: ("complex64", 64), 15: ("complex128", 128), 16: ("bfloat16", 16),
+    17: ("float8_e4m3fn", 8), 18: ("float8_e4m3fnuz", 8), 19: ("float8_e5m2", 8), 20: ("float8_e5m2fnuz", 8),
+    21: ("uint4", 4), 22: ("int4", 4), 23: ("float4_e2m1", 4), 24: ("float8_e8m0fnu", 8), 25: ("uint2", 2),
+    26: ("int2", 2),
+}  # fmt: skip
+
+# Fields that lead to tensors: message: {field: message}.  The rest is walked over.
+INNER = {
+    "model": {7: "graph", 20: "training", 25: "function"},
+    "training": {1: "graph", 2: "graph"},
+    "function": {7: "node"},
+    "graph": {1: "node", 5: "tensor", 15: "sparse"},
+    "node": {5: "attribute"},
+    "attribute": {5: "tensor", 6: "graph", 10: "tensor", 11: "graph", 22: "sparse", 23: "sparse"},
+    "sparse": {1: "tensor", 2: "tensor"},
+}
+MODEL_FIELDS = frozenset((1, 2, 3, 4, 5, 6, 7, 8, 14, 20, 25, 26))
+DEPTH = 100  # protobuf's own
+TENSORS = 1 << 20
+PACKED = {4: 4, 10: 8}  # field of packed numbers of fixed width: bytes of each
+
+
+def structure(file, layout):
+    """Every tensor has as many bytes as its shape and type say, in the file or in the one that it names."""
+    walk = _Walk(Cursor(file), layout)
+    seen = walk.message("model", file.size, 0)
+    for field, name in ((7, "graph"), (8, "opset_import")):
+        if not seen.get(field):
+            layout.fault("truncated", "the model has no %s; it is required, and written last" % name, file.size)
+    for field, name in ((1, "ir_version"), (7, "graph")):
+        if seen.get(field, 0) > 1:
+            layout.fault("trailing", "the model has %d times %s: another one follows" % (seen[field], name))
+    for field in sorted(set(seen) - MODEL_FIELDS):
+        layout.unseen("unsupported", "the model has the field %d, which ONNX does not define" % field)
+    _outside(walk.outside, layout)
+
+
+class _Walk:
+    def __init__(self, cursor, layout):
+        self.cursor, self.layout, self.outside, self.tensors = cursor, layout, [], 0
+
+    def varint(self):
+        value = 0
+        for shift in range(0, 70, 7):
+            byte = self.cursor.take(1, "a field")[0]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value & 0xFFFFFFFFFFFFFFFF
+        raise Broken("bad_header", "a number of more than 64 bits", self.cursor.offset)
+
+    def field(self, end):
+        """(number, wire type, its value or the offset where its bytes end)."""
+        tag = self.varint()
+        number, wire = tag >> 3, tag & 7
+        if not number or number >= 1 << 29 or wire not in (0, 1, 2, 5):
+            raise Broken("bad_header", "no field of a protobuf message: tag %d" % tag, self.cursor.offset)
+        if wire == 0:
+            value = self.varint()
+        elif wire == 2:
+            length = self.varint()
+            value = self.cursor.offset + length
+        else:
+            value = self.cursor.offset + (8 if wire == 1 else 4)
+        if wire and value > end:
+            self.cut(value, end, number)
+        return number, wire, value
+
+    def cut(self, needed, end, number):
+        where = self.cursor.offset
+        if needed > self.cursor.end:
+            what = "field %d takes %d bytes, %d are left" % (number, needed - where, self.cursor.end - where)
+            raise Broken("truncated", what, where)
+        raise Broken("bad_header", "field %d reaches %d bytes beyond its message" % (number, needed - end), where)
+
+    def over(self, wire, value):
+        if wire:
+            self.cursor.offset = value
+
+    def message(self, name, end, depth):
+        """How often each field stands in a message that reaches to `end`."""
+        if depth > DEPTH:
+            raise Broken("bound_reached", "messages nested more than %d deep" % DEPTH, self.cursor.offset)
+        seen, inner = {}, INNER[name]
+        while self.cursor.offset < end:
+            number, wire, value = self.field(end)
+            seen[number] = seen.get(number, 0) + 1
+            if wire != 2 or number not in inner:
+                self.over(wire, value)
+            elif inner[number] == "tensor":
+                self.tensor(value)
+            else:
+                self.message(inner[number], value, depth + 1)
+        if self.cursor.offset > end:
+            raise Broken("bad_header", "a field reaches beyond its message", end)
+        return seen
+
+    def tensor(self, end):
+        """One TensorProto: its shape, type, name, and where its elements are."""
+        self.tensors += 1
+        if self.tensors > TENSORS:
+            raise Broken("bound_reached", "more than %d tensors" % TENSORS, self.cursor.offset)
+        dims, kind, name, external, pairs, stored = [], 0, "", False, {}, {}
+        while self.cursor.offset < end:
+            number, wire, value = self.field(end)
+            if number == 1 and wire == 2:
+                while self.cursor.offset < value:
+                    dims.append(self.varint())
+                    if len(dims) > 64:
+                        raise Broken("bad_header", "a tensor of more than 64 axes", self.cursor.offset)
+            elif number == 1 and wire == 0 and len(dims) < 64:
+                dims.append(value)
+            elif number == 2 and wire == 0:
+                kind = value
+            elif number == 8 and wire == 2:
+                name = self.text(value, 65535)
+            elif number == 13 and wire == 2:
+                key, text = self.pair(value)
+                pairs[key] = text
+            elif number == 14 and wire == 0:
+                external = value == 1
+            elif number in (4, 5, 6, 7, 9, 10, 11) and wire == 2:
+                begin, nbytes = stored.get(number, (self.cursor.offset, 0))
+                stored[number] = (begin, nbytes + value - self.cursor.offset)
+            elif number in (4, 5, 7, 10, 11):
+                stored[number] = (None, 0)  # numbers one by one, as proto2 wrote them: not counted
+            self.over(wire, value)
+        self.judge(name, dims, kind, external, pairs, stored)
+
+    def text(self, end, most):
+        if end - self.cursor.offset > most:
+            raise Broken("bad_header", "a name of %d bytes" % (end - self.cursor.offset), self.cursor.offset)
+        return self.cursor.take(end - self.cursor.offset, "a name").decode("utf-8", "surrogateescape")
+
+    def pair(self, end):
+        """key and value of a StringStringEntryProto."""
+        key = text = ""
+        while self.cursor.offset < end:
+            number, wire, value = self.field(end)
+            if wire == 2 and number == 1:
+                key = self.text(value, 4096)
+            elif wire == 2 and number == 2:
+                text = self.text(value, 65535)
+            self.over(wire, value)
+        return key, text
+
+    def judge(self, name, dims, kind, external, pairs, stored):
+        layout, what = self.layout, "tensor %.100r" % name
+        if kind not in TYPES:
+            layout.unseen("unsupported", "%s has the data_type %d, which is not in the table" % (what, kind))
+            return
+        dtype, bits = TYPES[kind]
+        if any(axis >= 1 << 63 for axis in dims) or elements(dims) * max(bits, 1) >= 1 << 63:
+            layout.fault("bad_size", "%s has no size: %s %s" % (what, dtype, dims))
+            return
+        nbytes = (elements(dims) * bits + 7) // 8
+        if external:
+            self.outside.append((name, dtype, dims, nbytes, pairs))
+        elif 9 in stored:
+            self.expect(what, dtype, dims, nbytes, stored[9][1])
+            layout.tensor(name, dtype, dims, stored[9][0], nbytes)
+        else:
+            for field, width in PACKED.items():
+                if field in stored and stored[field][0] is not None and kind in (1, 11, 14, 15):
+                    self.expect(what, dtype, dims, elements(dims) * width * (2 if kind > 13 else 1), stored[field][1])
+            if not stored and elements(dims):
+                layout.fault("missing", "%s %s%s has no elements stored" % (what, dtype, dims))
+            layout.tensor(name, dtype, dims, None, nbytes)
+
+    def expect(self, what, dtype, dims, nbytes, found):
+        if nbytes != found:
+            self.layout.fault("bad_size", "%s %s%s takes %d bytes, %d are stored" % (what, dtype, dims, nbytes, found))
+
+
+def escapes(location):
+    """Whether a location leads out of the folder that it is relative to."""
+    plain = posixpath.normpath(location.replace("\\", "/"))
+    return plain.startswith(("/", "../")) or plain == ".." or "\0" in location or location[1:2] == ":"
+
+
+def _outside(rows, layout):
+    """External files are long enough, and no two tensors share a part of one."""
+    ends, ranges, sums = {}, {}, {}
+    for name, dtype, dims, nbytes, pairs in rows:
+        location = pairs.get("location", "")
+        if not location:
+            layout.fault("bad_header", "tensor %.100r is external without a location" % name)
+            continue
+        if escapes(location):
+            layout.fault("escapes", "unsafe: tensor %.100r lies outside of the folder, in %.200r" % (name, location))
+            continue
+        offset, length = _natural(pairs.get("offset", "0")), _natural(pairs.get("length", str(nbytes)))
+        if offset is None or length is None:
+            layout.fault("bad_header", "tensor %.100r: offset and length are no whole numbers" % name)
+            continue
+        if length != nbytes:
+            what = "tensor %.100r %s%s takes %d bytes, its length is %d" % (name, dtype, dims, nbytes, length)
+            layout.fault("bad_size", what)
+        location = posixpath.normpath(location)
+        layout.tensor(name, dtype, dims, offset, nbytes, location)
+        ends[location] = max(ends.get(location, 0), offset + max(length, nbytes))
+        ranges.setdefault(location, {})[(offset, offset + nbytes)] = name
+        sums.setdefault(location, pairs.get("checksum"))
+    for location in sorted(ends):
+        layout.member(location, least=ends[location])
+        _apart(location, ranges[location], layout)
+    if any(sums.values()):
+        layout.notes["sha1"] = {location: value for location, value in sums.items() if value}
+
+
+def _apart(location, ranges, layout):
+    """Equal ranges are one tensor stored once; ranges that cross are a fault."""
+    end, before = 0, ""
+    for (first, last), name in sorted(ranges.items()):
+        if first < end and last > first:
+            layout.fault("overlap", "tensors %.100r and %.100r cross in %.100r" % (before, name, location), first)
+        if last > end:
+            end, before = last, name
+
+
+def _natural(text):
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else None
