@@ -88,7 +88,7 @@ def whole(name: str, value: Any, *, least: int = 0, unit: str = "bytes") -> int:
 
 
 def regex(name: str, value: Any) -> str:
-    """A regular expression as text, tried by compiling it; the error names the argument and says what is wrong with it."""
+    """A regular expression as text, compiled once to try it; the error names the argument and what is wrong."""
     if not isinstance(value, str) or not value:
         raise TypeError(f"{name} is a regular expression as a non-empty str; got {value!r}")
     try:

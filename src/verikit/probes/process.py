@@ -64,15 +64,15 @@ def find(place, process, how="auto", command=None, started_after=None):
     also those that have ended).  children: live direct ones; child_list: the first of all of them.
     matched: how many matched a pattern, a match's descendants counting with it; others: the first of the rest.
     exit_status: negative for a signal; known of a zombie only, since the kernel tells it to nobody but the parent.
-    recycled: true where the number was found on something else than the process meant.
+    recycled: true where the number was found on something else than the process meant, which is then in `found`.
     """
     how = _how(place, process) if how == "auto" else how
     table = _table(place)
     asked = {"how": how, "asked": str(process), "now": table.now, "source": table.source, "since": started_after}
     chosen, why, more = _CHOOSERS[how](place, table, process)
     if chosen is not None and command is not None and not re.search(command, table.command(chosen)):
-        why, chosen = "pid %d is another process: %s" % (chosen, _short(table.command(chosen), 120)), None
-        more["recycled"] = True
+        why, more["found"] = "pid %d is another process" % chosen, table.brief(chosen)
+        chosen, more["recycled"] = None, True
     if started_after is not None and how != "pattern" and chosen is not None:
         chosen, why = _young_enough(table, chosen, started_after)
     if how == "pattern":
@@ -150,9 +150,9 @@ def _by_pidfile(place, table, process):
     more.update(recycled, named_pid=pid)
     started = table.started(pid) if chosen is not None else None
     if started is not None and started > written + FILE_SLACK:
-        why = "pid %d was given to another process %.0f s after the pid file was written: %s"
-        why, chosen = why % (pid, started - written, _short(table.command(pid), 120)), None
-        more["recycled"] = True
+        why = "pid %d was given to another process %.0f s after the pid file was written" % (pid, started - written)
+        more["found"] = table.brief(pid)
+        chosen, more["recycled"] = None, True
     return chosen, why, more
 
 
@@ -193,7 +193,7 @@ def _choose_match(table, matches, started_after, more):
     if not young:
         why = "no command line matches"
         if roots:
-            _, why = _young_enough(table, max(roots, key=table.started), started_after)
+            _, why = _young_enough(table, max(roots, key=lambda pid: table.started(pid) or 0), started_after)
         elif more["mentions"]:
             why += "; %d only mention it (whoever asks, a shell, a grep)" % more["mentions"]
         return None, why, more
@@ -281,7 +281,7 @@ class _Table:
             "state": row["state"],
             "started": row["started"],
             "cpu_seconds": row["cpu"],
-            "command": _short(self.command(pid), 200),
+            "command": _shown(self.arguments(pid), 200),
         }
 
     def describe(self, pid):
@@ -292,7 +292,7 @@ class _Table:
         facts = self.brief(pid)
         facts.update(
             parent=row["parent"],
-            command=_short(self.command(pid), COMMAND_LIMIT),
+            command=_shown(self.arguments(pid), COMMAND_LIMIT),
             age=max(0.0, self.now - row["started"]) if row["started"] is not None else None,
             tree_cpu_seconds=round(tree, 2),
             children=sum(self.state(child) in LIVE for child in children),
@@ -454,6 +454,20 @@ def _epoch(text):
         return float(calendar.timegm(time.strptime(text, "%a %b %d %H:%M:%S %Y")))
     except ValueError:
         return None
+
+
+_SECRET_FLAG = re.compile(r"-{1,2}[\w-]*(?:key|token|passwd|password|secret|credentials?)$", re.I)
+
+
+def _shown(arguments, limit):
+    """The command line for a report: not what follows `--api-key` and its like; whole words, up to `limit` characters."""
+    words, after_flag = [], False
+    for word in arguments:
+        words.append("••••" if after_flag and not word.startswith("-") else word)
+        after_flag = bool(_SECRET_FLAG.match(word))
+    text = " ".join(words)
+    # Cut between words: half a token is not recognised as one when secrets are masked.
+    return text if len(text) <= limit else text[:limit].rpartition(" ")[0] + " …"
 
 
 def _short(text, limit):
