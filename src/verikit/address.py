@@ -7,10 +7,11 @@ reaches.  Strings stand for them everywhere; ranges are written as Slurm writes 
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator
-from typing import Any, Union
+from typing import Any
 
 import attrs
 
@@ -26,8 +27,35 @@ _TARGET = re.compile(
 )
 
 
+def _paths(value: Any) -> tuple[str, ...]:
+    return tuple(os.fspath(item) for item in ([value] if isinstance(value, (str, os.PathLike)) else value))
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    if isinstance(value, (str, bytes)) or not value:
+        raise TypeError(f"argv is a list of words, as in Exec(['docker', 'exec', '-i', 'box']); got {value!r}")
+    words = tuple(value)
+    if not all(isinstance(word, str) for word in words):
+        raise TypeError(f"argv is a list of strings; got {value!r}")
+    return words
+
+
+class Address:
+    """Base of the values that say where. `str` of one is its name in reports.
+
+    A new kind subclasses it as a frozen attrs class and gives its opener a row in `verikit.hosts.OPENERS`.
+    """
+
+    __slots__ = ()
+
+    @property
+    def plain(self) -> bool:
+        """Whether its name alone says all of it, so that the name may stand for it in stored claims."""
+        return False
+
+
 @attrs.frozen(repr=False)
-class Local:
+class Local(Address):
     """This machine. python: the interpreter that looks; by default the one that runs this."""
 
     python: str | None = attrs.field(default=None, kw_only=True)
@@ -45,7 +73,7 @@ class Local:
 
 
 @attrs.frozen(repr=False)
-class SSH:
+class SSH(Address):
     """A host reached over SSH: `SSH("user@name")`, `SSH("user@name:2222")`, `SSH("[::1]:22")`.
 
     The user's OpenSSH configuration, agent, keys and `known_hosts` are honoured; what is given here goes before them.
@@ -63,7 +91,7 @@ class SSH:
 
     target: str
     python: str | None = attrs.field(default=None, kw_only=True)
-    keys: tuple[str, ...] = attrs.field(default=(), kw_only=True, converter=lambda value: _paths(value))
+    keys: tuple[str, ...] = attrs.field(default=(), kw_only=True, converter=_paths)
     known_hosts: str | None = attrs.field(default=None, kw_only=True)
     config: str | None = attrs.field(default=None, kw_only=True)
     jump: str | None = attrs.field(default=None, kw_only=True)
@@ -109,14 +137,14 @@ class SSH:
 
 
 @attrs.frozen(repr=False)
-class Exec:
+class Exec(Address):
     """Whatever a command reaches that carries standard input and output: `Exec(["docker", "exec", "-i", "box"])`.
 
     The agent's start is added to `argv` as further words (`sh -c …`), so the command must run the words that follow it.
     name: how reports call it; by default the command itself.  python: as for `SSH`.
     """
 
-    argv: tuple[str, ...] = attrs.field(converter=lambda value: _words(value))
+    argv: tuple[str, ...] = attrs.field(converter=_words)
     name: str | None = attrs.field(default=None, kw_only=True)
     python: str | None = attrs.field(default=None, kw_only=True)
 
@@ -125,14 +153,6 @@ class Exec:
 
     def __repr__(self) -> str:
         return _call(self, list(self.argv))
-
-    @property
-    def plain(self) -> bool:
-        """Whether its name alone says all of it: never, as a command is not run by being named."""
-        return False
-
-
-Address = Union[Local, SSH, Exec]
 
 
 def hosts(*where: Any) -> tuple[Address, ...]:
@@ -147,7 +167,7 @@ def hosts(*where: Any) -> tuple[Address, ...]:
 
 def _each(where: Iterable[Any]) -> Iterator[Address]:
     for item in where:
-        if isinstance(item, (Local, SSH, Exec)):
+        if isinstance(item, Address):
             yield item
         elif isinstance(item, str):
             for name in expand(item):
@@ -246,21 +266,6 @@ def _target(target: str) -> re.Match[str]:
     if match is None:
         raise ValueError(f"a host is `name`, `user@name`, `user@name:2222` or `[::1]:22`; got {target!r}")
     return match
-
-
-def _paths(value: Any) -> tuple[str, ...]:
-    import os
-
-    return tuple(os.fspath(item) for item in ([value] if isinstance(value, (str, os.PathLike)) else value))
-
-
-def _words(value: Any) -> tuple[str, ...]:
-    if isinstance(value, (str, bytes)) or not value:
-        raise TypeError(f"argv is a list of words, as in Exec(['docker', 'exec', '-i', 'box']); got {value!r}")
-    words = tuple(value)
-    if not all(isinstance(word, str) for word in words):
-        raise TypeError(f"argv is a list of strings; got {value!r}")
-    return words
 
 
 def _call(address: Any, *first: Any) -> str:

@@ -53,12 +53,12 @@ class Look:
     def __init__(self, function: Callable[..., Facts], /, **arguments: Any) -> None:
         if not callable(function):
             raise TypeError(f"a look asks a probe, a function `def inspect(place, …)`; got {function!r}")
-        self.__attrs_init__(function, Frozen(arguments), LOOK_SECONDS)  # type: ignore[attr-defined]
+        self.__attrs_init__(function, Frozen(arguments), LOOK_SECONDS)
 
     def within(self, seconds: float) -> Look:
         """The same question, given this many seconds."""
         other = Look.__new__(Look)
-        other.__attrs_init__(self.function, self.arguments, number("seconds", seconds, above=0))  # type: ignore[attr-defined]
+        other.__attrs_init__(self.function, self.arguments, number("seconds", seconds, above=0))
         return other
 
     def __repr__(self) -> str:
@@ -158,7 +158,7 @@ class Check:
     @property
     def live(self) -> bool:
         """Whether it is about an object in the memory of this process."""
-        return any(isinstance(getattr(self, field.name), Live) for field in attrs.fields(type(self)))
+        return any(isinstance(getattr(self, field.name), Live) for field in fields_of(type(self)))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON values that `from_dict` turns back into an equal check (`"schema": "verikit.check/1"`).
@@ -183,7 +183,7 @@ class Check:
     def __repr__(self) -> str:
         """The call that rebuilds it, saying only what differs from the defaults."""
         words = []
-        for field in attrs.fields(type(self)):
+        for field in fields_of(type(self)):
             value = getattr(self, field.name)
             if field.default is attrs.NOTHING and not field.kw_only:
                 words.append(repr(value))
@@ -202,11 +202,16 @@ def registered_name(cls: type[Check]) -> str:
     return cls.__qualname__ if own else f"{cls.__module__}:{cls.__qualname__}"
 
 
+def fields_of(cls: type[Check]) -> tuple[attrs.Attribute[Any], ...]:
+    """The fields of a check class."""
+    return attrs.fields(cls)  # type: ignore[arg-type,no-any-return]
+
+
 def _is_default(field: attrs.Attribute[Any], value: Any) -> bool:
     default = field.default
     if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
         default = default.factory()  # type: ignore[union-attr]
-    return type(value) is type(default) and bool(value == default) or (value is None and default is None)
+    return (type(value) is type(default) and bool(value == default)) or (value is None and default is None)
 
 
 # Nodes.
@@ -300,7 +305,9 @@ class On(Check):
                 raise ValueError(f"{self.part!r} is about an object in this process, which is on no other host")
             raise ValueError(f"every part of {self.part!r} already says where it is looked at; an inner `.on` wins")
         if self.at_least is not None and whole("at_least", self.at_least, least=1, unit="hosts") > len(self.hosts):
-            raise ValueError(f"at_least is a number from 1 to the number of hosts, {len(self.hosts)}; got {self.at_least}")
+            raise ValueError(
+                f"at_least is a number from 1 to the number of hosts, {len(self.hosts)}; got {self.at_least}"
+            )
 
     def __repr__(self) -> str:
         words = [repr(str(host)) if host.plain else repr(host) for host in self.hosts]
@@ -449,7 +456,9 @@ def check(function: Callable[..., Any]) -> type[Check]:
         return Finding(verdict, reason, facts=rest)
 
     body = {"look": look, "judge": judge, "__doc__": function.__doc__, "__module__": function.__module__}
-    cls = attrs.make_class(function.__name__, fields, bases=(Check,), class_body=body, frozen=True, slots=True, repr=False)
+    cls = attrs.make_class(
+        function.__name__, fields, bases=(Check,), class_body=body, frozen=True, slots=True, repr=False
+    )
     cls.__qualname__ = function.__qualname__
     cls.__module__ = function.__module__
     REGISTERED[registered_name(cls)] = cls
@@ -462,7 +471,9 @@ def _fields_of(function: Callable[..., Any]) -> dict[str, Any]:
     parameters = list(inspect.signature(function).parameters.values())
     plain = all(each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) for each in parameters)
     if not parameters or parameters[0].name != "place" or not plain:
-        raise TypeError(f"a check function is `def name(place, field, …)` with named fields; got {function.__qualname__}")
+        raise TypeError(
+            f"a check function is `def name(place, field, …)` with named fields; got {function.__qualname__}"
+        )
     return {
         each.name: attrs.field(
             default=attrs.NOTHING if each.default is each.empty else freeze(each.default),

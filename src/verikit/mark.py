@@ -11,14 +11,15 @@ from verikit import values
 from verikit.values import Frozen
 
 ENTRY = ("device", "inode", "size", "now", "crc", "head")
-"""What is noted for each host, as `verikit.probes.files.mark` answers it."""
+"""What is noted for each host, as `verikit.probes.files.mark` answers it. A host that could not be asked has an entry
+with `unseen` (the cause) and `reason` instead, so that a claim which needs it is UNKNOWN with that cause."""
 
 
 def _entries(value: Any) -> Frozen:
     if not isinstance(value, Mapping) or not all(isinstance(entry, Mapping) for entry in value.values()):
         raise TypeError(f"entries is a mapping from host names to what `mark` noted there; got {value!r}")
     for name, entry in value.items():
-        lacking = [key for key in ENTRY if key not in entry]
+        lacking = [] if "unseen" in entry else [key for key in ENTRY if key not in entry]
         if lacking:
             raise ValueError(f"the mark of host {name!r} lacks {', '.join(lacking)}")
     return Frozen(value)

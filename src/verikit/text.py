@@ -12,7 +12,7 @@ LIMIT = 4096
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 # Shapes of secrets that turn up in logs and command lines.  Prefixes are those their issuers document:
-# Hugging Face hf_, OpenAI sk-, GitHub ghp_/gho_/ghs_/github_pat_, GitLab glpat-, AWS AKIA/ASIA, Slack xox?-, W&B 40 hex after a key word.
+# Hugging Face hf_, OpenAI sk-, GitHub ghp_/gho_/ghs_/github_pat_, GitLab glpat-, AWS AKIA/ASIA, Slack xox?-.
 _SECRET = re.compile(
     r"(?:\b(?:hf_|sk-|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abpr]-)[A-Za-z0-9_\-]{16,}"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"

@@ -1,0 +1,149 @@
+"""Where coroutines run: a loop of one call, or the loop thread of a Session; and how the caller waits meanwhile.
+
+The calling thread is not idle while it waits: claims about objects in its memory are examined there, so that a live tensor
+is never touched from another thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
+
+from verikit.check import Check
+from verikit.finding import Finding
+from verikit.walk import examine_live, run_without_loop
+
+_DONE = object()
+
+
+def _give(answer: asyncio.Future[Finding], finding: Finding) -> None:
+    if not answer.done():  # whoever waited may have been cancelled
+        answer.set_result(finding)
+
+
+class Caller:
+    """The thread that called: does small jobs for the loop until the answer is there."""
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    async def examine_live(self, check: Check) -> Finding:
+        """The finding of a claim about an object in memory, made in the calling thread."""
+        loop, answer = asyncio.get_running_loop(), asyncio.get_running_loop().create_future()
+
+        def job() -> None:
+            finding = run_without_loop(examine_live(check))
+            loop.call_soon_threadsafe(_give, answer, finding)
+
+        self._jobs.put(job)
+        return await answer  # type: ignore[no-any-return]
+
+    def give(self, item: Any) -> None:
+        """Hands over an item to `items`, from any thread."""
+        self._jobs.put(lambda: item)
+
+    def end(self) -> None:
+        """No more jobs or items will come."""
+        self._jobs.put(_DONE)
+
+    def items(self) -> Iterator[Any]:
+        """Does the jobs as they come and yields the items that were given, until the end."""
+        while (job := self._jobs.get()) is not _DONE:
+            item = job()
+            if item is not None:
+                yield item
+
+    def serve(self) -> None:
+        """Does the jobs until the end."""
+        for _ in self.items():
+            pass
+
+
+Main = Callable[[Callable[[Check], Coroutine[Any, Any, Finding]]], Coroutine[Any, Any, Any]]
+"""A coroutine function that is told how live claims are examined."""
+
+
+def run(main: Main) -> Any:
+    """The coroutine's result, whether this thread has a loop running (a notebook cell) or not; leaves nothing behind."""
+    if not loop_is_running():
+        return asyncio.run(main(examine_live))
+    thread = LoopThread("verikit-verify")
+    try:
+        return thread.call(main)
+    finally:
+        thread.stop()
+
+
+def loop_is_running() -> bool:
+    """Whether this thread is inside a running event loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+class LoopThread:
+    """An event loop in a thread of its own, which any thread may ask."""
+
+    def __init__(self, name: str) -> None:
+        self.pid = os.getpid()
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        try:
+            self.loop.run_forever()
+        finally:
+            asyncio.set_event_loop(None)
+            self.loop.close()
+
+    def begin(self, coro: Coroutine[Any, Any, Any], ended: Callable[[], None]) -> list[asyncio.Task[Any]]:
+        """Starts a coroutine in the loop, in the caller's context; the list holds its task as soon as there is one."""
+        tasks: list[asyncio.Task[Any]] = []
+
+        def start() -> None:
+            tasks.append(self.loop.create_task(coro))
+            tasks[0].add_done_callback(lambda _: ended())
+
+        self.loop.call_soon_threadsafe(start)  # takes along the context variables of this thread
+        return tasks
+
+    def cancel(self, tasks: list[asyncio.Task[Any]]) -> None:
+        """Cancels what `begin` started, however early."""
+        self.loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
+
+    def call(self, main: Main) -> Any:
+        """The coroutine's result. Ctrl-C ends it in the loop first, then raises."""
+        caller = Caller()
+        tasks = self.begin(main(caller.examine_live), caller.end)
+        try:
+            caller.serve()
+        except BaseException:
+            self.cancel(tasks)
+            caller.serve()
+            raise
+        return tasks[0].result()
+
+    async def call_async(self, main: Main) -> Any:
+        """The same from a coroutine of another loop, where live claims are then examined."""
+        home = asyncio.get_running_loop()
+
+        async def live(check: Check) -> Finding:
+            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(examine_live(check), home))
+
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(main(live), self.loop))
+
+    def stop(self) -> None:
+        """Ends the loop and its thread; in a forked child, where neither exists, does nothing."""
+        if self.pid != os.getpid() or not self._thread.is_alive():
+            return
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        if self._thread is not threading.current_thread():
+            self._thread.join()

@@ -1,0 +1,72 @@
+"""The report for a notebook cell: one self-contained fragment, no scripts, readable in light and dark themes."""
+
+from __future__ import annotations
+
+from html import escape as quote
+from typing import TYPE_CHECKING
+
+from verikit.finding import Result
+from verikit.report.text import ORDER, SHOWN, SIGN, _called, _grouped, _reason
+from verikit.text import seconds
+from verikit.verdict import FAIL, PASS, UNKNOWN
+
+if TYPE_CHECKING:
+    from verikit.report import Report
+
+COLOUR = {FAIL: "#c62828", UNKNOWN: "#b26a00", PASS: "#2e7d32"}
+STYLE = (
+    "<style>"
+    ".verikit{font-family:system-ui,sans-serif;font-size:13px;line-height:1.45;max-width:60em}"
+    ".verikit ul{list-style:none;margin:0;padding-left:1.3em}"
+    ".verikit code{font-size:12px;background:none;color:inherit;word-break:break-word}"
+    ".verikit .r{opacity:.85;padding-left:1.3em}"
+    ".verikit .d{border-left:3px solid;padding:.1em .6em;margin:.3em 0}"
+    ".verikit summary{cursor:pointer}"
+    "</style>"
+)
+
+
+def page(report: Report) -> str:
+    """The fragment: verdict and counts, the deciding leaf, then the tree, opened where it is not PASS."""
+    counts = ", ".join(f"{number:,} {verdict.name.lower()}" for verdict, number in report.counts.items())
+    leaf = report.deciding
+    where = f"<b>{quote(leaf.host)}</b> · " if leaf.host else ""
+    warnings = "".join(f"<div>warning: {quote(line)}</div>" for line in report.warnings)
+    return (
+        f'{STYLE}<div class="verikit"><div>{_sign(report.root)} <b>{report.verdict.name}</b> '
+        f"&nbsp;{counts} · {seconds(report.root.duration)}</div>"
+        f'<div class="d" style="border-color:{COLOUR[leaf.verdict]}">{where}<code>{quote(leaf.title)}</code>'
+        f"<br>{quote(_reason(leaf))}</div>"
+        f"{_tree(report)}{warnings}</div>"
+    )
+
+
+def _tree(report: Report) -> str:
+    if report.root.finding is not None or not report.root.parts:
+        return ""
+    return f"<ul>{_item(report.root, report.deciding, None)}</ul>"
+
+
+def _item(node: Result, deciding: Result, names: str | None) -> str:
+    where = f"<b>{quote(names)}</b> · " if names else ""
+    if node.finding is not None or not node.parts:
+        host = "" if names or not node.host else f"<b>{quote(node.host)}</b> · "
+        mark = f' <span style="color:{COLOUR[node.verdict]}">◀ decides</span>' if node is deciding else ""
+        warned = "".join(f'<div class="r">warning: {quote(line)}</div>' for line in _warnings(node))
+        reason = f'<div class="r">{quote(_reason(node))}</div>'
+        return f"<li>{_sign(node)} {where}{host}<code>{quote(node.title)}</code>{mark}{reason}{warned}</li>"
+    groups = _grouped(node.parts) if node.kind == "On" else [(part, None) for part in node.parts]
+    groups.sort(key=lambda group: ORDER[group[0].verdict])
+    items = "".join(_item(part, deciding, each) for part, each in groups[:SHOWN])
+    more = f"<li>… {len(groups) - SHOWN:,} more</li>" if len(groups) > SHOWN else ""
+    opened = "" if node.verdict is PASS else " open"
+    head = f"{_sign(node)} {where}{quote(_called(node))}"
+    return f"<li><details{opened}><summary>{head}</summary><ul>{items}{more}</ul></details></li>"
+
+
+def _warnings(node: Result) -> tuple[str, ...]:
+    return node.finding.warnings[:5] if node.finding else ()
+
+
+def _sign(node: Result) -> str:
+    return f'<span style="color:{COLOUR[node.verdict]};font-weight:bold">{SIGN[node.verdict]}</span>'

@@ -1,0 +1,210 @@
+"""The report as a tree for people: at most 100 columns, the verdict and what decided it first.
+
+The plain form is complete; colours are added where `show` meets a terminal, or where rich prints the report.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TextIO
+
+from verikit.address import fold
+from verikit.finding import Result
+from verikit.text import bounded, seconds
+from verikit.verdict import FAIL, PASS, UNKNOWN
+
+if TYPE_CHECKING:
+    from rich.console import Console, Group
+    from rich.text import Text
+
+    from verikit.report import Report
+
+WIDTH = 100
+SIGN = {FAIL: "✗", UNKNOWN: "?", PASS: "✓"}
+STYLE = {FAIL: "bold red", UNKNOWN: "bold yellow", PASS: "green"}
+ORDER = {FAIL: 0, UNKNOWN: 1, PASS: 2}
+DECIDES = "◀ decides"
+SHOWN = 50
+"""Parts of one node that are written out, after equal ones are folded; the rest is counted."""
+
+# How a node introduces its parts. A node that is not here is called by its title.
+WORDS = {
+    "AllOf": "all of",
+    "AnyOf": "any of",
+    "Not": "not",
+    "Then": "in turn",
+}
+
+
+def tree(report: Report) -> str:
+    """The whole report as plain text."""
+    return _plain(_whole(report))
+
+
+def deciding_part(report: Report) -> str:
+    """Verdict, counts, and the leaves that share the deciding verdict."""
+    return _plain(_head(report, full=True))
+
+
+def rich_tree(report: Report) -> Group:
+    """The whole report as something that rich prints."""
+    return _whole(report)
+
+
+def show(report: Report, file: TextIO | None = None) -> None:
+    """Prints the report, in colour where it goes to a terminal."""
+    out = file or sys.stdout
+    console = _console(out, colour=out.isatty())
+    console.print(_whole(report))
+
+
+def _plain(content: Any) -> str:
+    out = io.StringIO()
+    _console(out, colour=False).print(content)
+    return "\n".join(line.rstrip() for line in out.getvalue().rstrip("\n").split("\n"))
+
+
+def _console(out: TextIO, colour: bool) -> Console:
+    from rich.console import Console
+
+    # legacy_windows and the rest of rich's guesses about the surroundings must not change what is written.
+    settings: dict[str, Any] = {} if colour else {"color_system": None, "force_terminal": False}
+    return Console(file=out, width=WIDTH, highlight=False, markup=False, emoji=False, soft_wrap=False, **settings)
+
+
+def _whole(report: Report) -> Group:
+    from rich.console import Group
+    from rich.text import Text
+
+    lines: list[Any] = [_head(report)]
+    single = not report.root.parts or report.root.finding is not None
+    if not single:
+        lines += [Text(""), *_branches(report)]
+    elif details := list(_details(report.root)):
+        lines += details
+    lines += [Text(f"warning: {warning}", style="yellow") for warning in report.warnings]
+    return Group(*lines)
+
+
+def _head(report: Report, full: bool = False) -> Group:
+    from rich.console import Group
+    from rich.text import Text
+
+    counts = ", ".join(f"{number:,} {verdict.name.lower()}" for verdict, number in report.counts.items())
+    first = Text.assemble(
+        (f"{SIGN[report.verdict]} {report.verdict.name}", STYLE[report.verdict]),
+        f"  {counts}  ·  {seconds(report.root.duration)}",
+    )
+    deciding = [report.deciding]
+    if full:
+        wanted = report.deciding.verdict
+        deciding = list(report.root.leaves(wanted))[:10] or deciding
+    lines: list[Any] = [first]
+    for leaf in deciding:
+        lines += [_one_line(_who(leaf)), *_indented(_reason(leaf), 2, lines=None if full else 3)]
+    return Group(*lines)
+
+
+def _who(leaf: Result) -> str:
+    where = f"{leaf.host} · " if leaf.host else ""
+    return f"{where}{leaf.title}"
+
+
+def _reason(leaf: Result) -> str:
+    cause = f" [{leaf.finding.cause}]" if leaf.finding and leaf.finding.cause else ""
+    return f"{leaf.reason}{cause}"
+
+
+def _one_line(text: str) -> Text:
+    from rich.text import Text
+
+    return Text(" ".join(text.split()), no_wrap=True, overflow="ellipsis")
+
+
+def _indented(text: str, by: int, lines: int | None = None) -> Iterator[Any]:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    if lines is not None:
+        text = bounded_line(text, (WIDTH - by) * lines - 20)
+    yield Padding(Text(text, overflow="fold"), (0, 0, 0, by))
+
+
+def bounded_line(text: str, limit: int) -> str:
+    """At most `limit` characters, cut at the end with an ellipsis."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _branches(report: Report) -> list[Any]:
+    from rich.tree import Tree
+
+    root = Tree(_label(report.root, report.deciding), guide_style="dim")
+    _grow(root, report.root, report.deciding)
+    return [root]
+
+
+def _grow(branch: Any, node: Result, deciding: Result) -> None:
+    if node.finding is not None or not node.parts:
+        return
+    groups = _grouped(node.parts) if node.kind == "On" else [(part, None) for part in node.parts]
+    groups.sort(key=lambda group: ORDER[group[0].verdict])
+    for part, names in groups[:SHOWN]:
+        _grow(branch.add(_label(part, deciding, names)), part, deciding)
+    if len(groups) > SHOWN:
+        left = [part.verdict for part, _ in groups[SHOWN:]]
+        branch.add(
+            f"… {len(left):,} more: " + ", ".join(f"{left.count(v):,} {v.name.lower()}" for v in sorted(set(left)))
+        )
+
+
+def _grouped(parts: Iterable[Result]) -> list[tuple[Result, str | None]]:
+    """Hosts that say the same, folded: one part for all of them, and their names."""
+    groups: dict[Any, list[Result]] = {}
+    for part in parts:
+        groups.setdefault(_said(part, part.host), []).append(part)
+    return [(members[0], fold(str(each.host) for each in members)) for members in groups.values()]
+
+
+def _said(node: Result, host: str | None) -> Any:
+    bound = node.host if node.host != host else None
+    reason = node.finding.reason if node.finding else ""
+    return node.verdict, node.title, bound, reason, tuple(_said(part, host) for part in node.parts)
+
+
+def _label(node: Result, deciding: Result, names: str | None = None) -> Any:
+    from rich.console import Group
+    from rich.text import Text
+
+    leaf = node.finding is not None or not node.parts
+    head = Text(overflow="fold")
+    head.append(f"{SIGN[node.verdict]} ", STYLE[node.verdict])
+    where = names or (node.host if leaf else None)
+    if where:
+        head.append(f"{bounded_line(where, 200)} · ", "bold")
+    head.append(bounded(node.title, 300) if leaf else _called(node))
+    if node is deciding:
+        head.append(f"  {DECIDES}", STYLE[node.verdict])
+    return Group(head, *_details(node)) if leaf else head
+
+
+def _called(node: Result) -> str:
+    words = WORDS.get(node.kind)
+    if words is None and node.kind == "On":
+        words = f"on {len(node.parts):,} hosts" if len(node.parts) != 1 else f"on {node.parts[0].host}"
+    if words is None and node.kind == "AtLeast":
+        words = node.title.partition(",")[0].replace("at_least(", "at least ") + " of"
+    if words is None and node.kind in ("Eventually", "Consistently", "Timeout", "After"):
+        words = node.title[node.title.rfind(f".{node.kind.lower()}(") + 1 :]
+    note = f"  ·  {node.note}" if node.note else ""
+    return (words or bounded(node.title, 300)) + note
+
+
+def _details(leaf: Result) -> Iterator[Any]:
+    """What stands beneath a leaf's title: its reason, its warnings."""
+    from rich.text import Text
+
+    yield Text(f"  {_reason(leaf)}", overflow="fold")
+    for warning in leaf.finding.warnings[:5] if leaf.finding else ():
+        yield Text(f"  warning: {warning}", style="yellow", overflow="fold")

@@ -1,0 +1,179 @@
+"""Checks as JSON and back: `"schema": "verikit.check/1"`.
+
+Only registered checks are built, and nothing is imported by a name that the data says.  A stored claim names hosts; what a
+name stands for beyond a plain SSH target (an interpreter, keys, a command) is said by whoever loads it, never by the data.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from verikit.address import SSH as SSHAddress
+from verikit.address import Address, Local, expand
+from verikit.check import (
+    REGISTERED,
+    After,
+    AllOf,
+    AnyOf,
+    AtLeast,
+    Check,
+    Consistently,
+    Eventually,
+    Named,
+    Not,
+    On,
+    Then,
+    Timeout,
+    fields_of,
+    registered_name,
+)
+from verikit.finding import thaw_facts
+from verikit.mark import Mark
+from verikit.values import Frozen, Live, freeze
+
+SCHEMA = "verikit.check/1"
+DEPTH = 200
+"""How deep a stored tree may be; deeper is no claim that a person wrote."""
+
+NODES: dict[str, type[Check]] = {
+    cls.__name__: cls for cls in (AllOf, AnyOf, Not, AtLeast, Then, On, Named, After, Timeout, Eventually, Consistently)
+}
+
+
+def to_dict(check: Check) -> dict[str, Any]:
+    """The claim as JSON values. TypeError for a live subject, or for a field that JSON can't carry."""
+    return {"schema": SCHEMA, **_stored(check)}
+
+
+def from_dict(data: Mapping[str, Any], *, hosts: Mapping[str, Address] | None = None) -> Check:
+    """The check that `to_dict` wrote; `hosts` says what the stored names stand for."""
+    if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
+        raise ValueError(f"a stored check is a mapping with schema {SCHEMA!r}; got {_glimpse(data)}")
+    return _Loader(hosts or {}).check({key: value for key, value in data.items() if key != "schema"})
+
+
+# Writing.
+
+
+def _stored(check: Check) -> dict[str, Any]:
+    kind = type(check)
+    if NODES.get(kind.__name__) is kind:
+        return {"check": kind.__name__, "fields": {f.name: _value(getattr(check, f.name)) for f in fields_of(kind)}}
+    name = registered_name(kind)
+    if REGISTERED.get(name) is not kind:
+        raise TypeError(f"{kind.__qualname__} is not registered; define checks as subclasses of Check at module level")
+    fields = {f.name: getattr(check, f.name) for f in fields_of(kind) if f.init}
+    return {"check": name, "fields": {key: _value(value) for key, value in fields.items()}}
+
+
+def _value(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, Check):
+        return _stored(value)
+    if isinstance(value, Address):
+        return _stored_host(value)
+    if isinstance(value, Live):
+        raise TypeError(f"{value!r} belongs to this process and can't be stored; give a path instead")
+    if isinstance(value, (tuple, list)):
+        return [_value(item) for item in value]
+    if isinstance(value, (frozenset, set)):
+        return {"$set": sorted((_value(item) for item in value), key=repr)}
+    if isinstance(value, Mapping):
+        return {"$map": [[_value(key), _value(item)] for key, item in value.items()]}
+    for tag, (kind, write, _) in TAGS.items():
+        if isinstance(value, kind):
+            return {tag: write(value)}
+    raise TypeError(f"{value!r} can't be stored; checks hold text, numbers, mappings and sequences of these")
+
+
+def _stored_host(host: Address) -> dict[str, Any]:
+    # Never more than the name: a file that is read later must not bring interpreters, keys or commands with it.
+    return {"host": str(host)} if host.plain else {"host": str(host), "said_by": type(host).__name__}
+
+
+# Reading.
+
+
+class _Loader:
+    def __init__(self, hosts: Mapping[str, Address]) -> None:
+        for name, address in hosts.items():
+            if not isinstance(address, Address):
+                raise TypeError(f"hosts maps names to addresses; got {address!r} for {name!r}")
+        self.hosts = hosts
+
+    def check(self, data: Any, depth: int = 0) -> Check:
+        if depth > DEPTH:
+            raise ValueError(f"a stored check is at most {DEPTH} levels deep")
+        if (
+            not isinstance(data, Mapping)
+            or not isinstance(data.get("fields"), Mapping)
+            or set(data) - {"check", "fields"}
+        ):
+            raise ValueError(f"a stored check has `check` and `fields`; got {_glimpse(data)}")
+        name, fields = data["check"], data["fields"]
+        cls = NODES.get(name) or self.registered(name)
+        known = {field.name for field in fields_of(cls) if field.init}
+        if set(fields) - known:
+            raise ValueError(
+                f"{name} has no field {sorted(set(fields) - known)[0]!r}; it has {', '.join(sorted(known))}"
+            )
+        return cls(**{key: self.value(value, depth) for key, value in fields.items()})
+
+    @staticmethod
+    def registered(name: Any) -> type[Check]:
+        import verikit
+
+        if name in verikit.LAZY:  # verikit's own, which register when first used
+            getattr(verikit, name)
+        cls = REGISTERED.get(name) if isinstance(name, str) else None
+        if cls is None:
+            raise ValueError(f"no check {name!r} is registered; import the module that defines it first")
+        return cls
+
+    def value(self, value: Any, depth: int) -> Any:
+        if isinstance(value, list):
+            return tuple(self.value(item, depth) for item in value)
+        if not isinstance(value, Mapping):
+            return value
+        if "check" in value:
+            return self.check(value, depth + 1)
+        if "host" in value:
+            return self.host(value)
+        if "$map" in value:
+            return Frozen([(self.value(key, depth), self.value(item, depth)) for key, item in value["$map"]])
+        if "$set" in value:
+            return frozenset(self.value(item, depth) for item in value["$set"])
+        tag = next(iter(value), "")
+        if len(value) != 1 or tag not in TAGS:
+            raise ValueError(f"not a stored value: {_glimpse(value)}")
+        return TAGS[tag][2](freeze(value[tag]))
+
+    def host(self, value: Mapping[str, Any]) -> Address:
+        name = value["host"]
+        if name in self.hosts:
+            return self.hosts[name]
+        if set(value) != {"host"}:
+            raise ValueError(
+                f"host {name!r} is more than its name says ({', '.join(sorted(set(value) - {'host'}))}); "
+                f"say what it is: from_dict(data, hosts={{{name!r}: SSH(…)}})"
+            )
+        if name == "local":
+            return Local()
+        if not isinstance(name, str) or expand(name) != [name]:
+            raise ValueError(f"a stored host is the name of one host; got {name!r}")
+        return SSHAddress(name)
+
+
+# Values of other types that a field may hold: tag -> (type, how it is written, how it is read). A new one is one row.
+TAGS: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "$mark": (Mark, lambda mark: {"path": mark.path, "entries": thaw_facts(mark.entries)}, lambda data: Mark(**data)),
+    "$datetime": (datetime.datetime, lambda when: when.isoformat(), datetime.datetime.fromisoformat),
+}
+
+
+def _glimpse(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 120 else text[:119] + "…"
