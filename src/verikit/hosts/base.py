@@ -26,8 +26,9 @@ class BaseHost:
         """The facts of `Look(function, **arguments)`."""
         return await self.ask(Look(function, **arguments))
 
-    async def close(self) -> None:
-        """Lets go of everything it holds, here and on the host."""
+    async def close(self) -> list[str]:
+        """Lets go of everything it holds, here and on the host; what could not be confirmed gone, as warnings."""
+        return []
 
 
 class HereHost(BaseHost):
@@ -46,7 +47,9 @@ def unseen_from(error: BaseException, look: Look) -> Unseen:
         return Unseen(error.cause, error.reason, error.facts)
     if isinstance(error, OSError) and error.errno is not None and error.filename is not None:
         return unseen_os(error.errno, error.strerror or "", error.filename)
-    return Unseen(Cause.PROBE_ERROR, f"{look.function.__qualname__}: {type(error).__name__}: {error}", traceback_of(error))
+    return Unseen(
+        Cause.PROBE_ERROR, f"{look.function.__qualname__}: {type(error).__name__}: {error}", traceback_of(error)
+    )
 
 
 def unseen_os(number: int, text: str, path: Any) -> Unseen:

@@ -1,0 +1,48 @@
+"""Whatever a command reaches: `docker exec -i`, `kubectl exec -i`, `srun`, `sudo`, `ssh` itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from verikit.address import Exec
+from verikit.errors import Cause, Unseen
+from verikit.hosts.agent import Agent, start_command, unstarted
+from verikit.hosts.pipes import start
+
+if TYPE_CHECKING:
+    from verikit.hosts.pool import HostPool
+
+# What runs its words as they are gives sh one script, which does nothing (`:`) and then starts the agent.  What joins
+# them by blanks for a shell (`ssh`) has that shell run `sh -c :`, which does nothing, and then start the agent.
+NOTHING_FIRST = ":;"
+
+NOT_FOUND = (126, 127)
+
+
+class CommandAgent(Agent):
+    """An agent behind a command, whose own failures are not those of a shell."""
+
+    def ending(self, status: int | None, word: str) -> Unseen:
+        reason = super().ending(status, word)
+        told = reason.reason.partition("; it said:")[0]
+        if reason.cause is Cause.NO_PYTHON and reason.reason == unstarted(self, status, word).reason and status:
+            if status in NOT_FOUND:
+                return Unseen(Cause.NO_PYTHON, f"{self.address}: no `sh` to run the agent with{self.said()}")
+            if "without running the command" in told:
+                reason = Unseen(
+                    Cause.UNREACHABLE,
+                    f"{self.address}: the command ended with status {status} before the agent started{self.said()}",
+                )
+        return reason
+
+
+async def open_exec(address: Exec, pool: HostPool) -> Agent:
+    """An agent behind the command. A command that is not there is `tool_missing`."""
+    agent = CommandAgent(address)
+    argv = [*address.argv, "sh", "-c", NOTHING_FIRST + start_command(*agent.parameters, address.python)]
+    try:
+        await start(agent, argv)
+    except OSError as error:
+        cause = Cause.TOOL_MISSING if isinstance(error, FileNotFoundError) else Cause.UNREACHABLE
+        raise Unseen(cause, f"{address}: {address.argv[0]} can't be run: {error.strerror}") from error
+    return agent
