@@ -10,7 +10,7 @@ An interpreter is named as `python=` of the checks takes it:
 For other probes:
 
     find(place, python)                  -> {"executable", "version", "how"}, or None for a version that is not here
-    ask(place, python, cwd, env)         -> what it knows, see there; asked in a child that imports nothing of the project
+    ask(place, python, cwd, env)         -> what it knows; asked in a child that imports nothing of the project
     search_path(known, run_as, folder)   -> sys.path as a script, a `-m` or an import start would have it
     distributions(place, folders)        -> one row for each installed distribution
     records(place, row)                  -> the files that a distribution says it owns
@@ -29,7 +29,7 @@ from verikit.probes.place import CannotSee
 VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?\Z")
 MARK = "=verikit="
 
-# Where interpreters live that are not on PATH, most usual first; {v} is the version as it was asked for, {xy} two numbers of it.
+# Where interpreters live that are not on PATH, most usual first. {v}: the version as asked for; {xy}: two numbers of it.
 PLACES = (
     "/usr/bin/python{xy}",
     "/usr/local/bin/python{xy}",
@@ -103,7 +103,8 @@ except Exception:
 known = {
     "executable": sys.executable, "version": list(sys.version_info[:3]), "release": sys.version_info[3],
     "implementation": getattr(getattr(sys, "implementation", None), "name", "cpython"),
-    "path": path, "safe_path": safe, "loaded": loaded, "loaded_by_m": by_m, "builtin": builtin, "frozen": sorted(set(frozen)),
+    "path": path, "safe_path": safe, "loaded": loaded, "loaded_by_m": by_m, "builtin": builtin,
+    "frozen": sorted(set(frozen)),
     "stdlib": sorted(named), "finders": finders, "sites": sites, "prefix": sys.prefix,
     "base_prefix": getattr(sys, "base_prefix", sys.prefix), "no_site": bool(sys.flags.no_site),
     "cache_tag": getattr(getattr(sys, "implementation", None), "cache_tag", None),
