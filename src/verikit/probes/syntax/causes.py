@@ -1,0 +1,100 @@
+"""Why a file does not parse, where its bytes show it: a merge left half done, a cut, a mangled line end, another language."""
+
+import re
+
+# What a file is instead, by how it begins.
+BEGINNINGS = (
+    (b"version https://git-lfs.github.com/spec/", "a Git LFS pointer stands where the file should be"),
+    (b"\x1f\x8b", "these are gzip data"),
+    (b"PK\x03\x04", "this is a ZIP archive"),
+    (b"\x7fELF", "this is an ELF binary"),
+    (b"\xff\xfe", "the text is UTF-16"),
+    (b"\xfe\xff", "the text is UTF-16"),
+    (b"diff --git ", "this is a patch, not the patched file"),
+    (b"--- a/", "this is a patch, not the patched file"),
+    (b"<!DOCTYPE", "this is an HTML page (a download that ended at an error page?)"),
+    (b"<!doctype", "this is an HTML page (a download that ended at an error page?)"),
+    (b"<html", "this is an HTML page (a download that ended at an error page?)"),
+)
+
+CUT = (
+    "was never closed",
+    "unexpected EOF",
+    "EOF while scanning",
+    "unterminated triple-quoted",
+    "unexpected end of file",
+    "EOF in multi-line",
+    "expected 'except' or 'finally' block",
+)
+
+MARKER = re.compile(rb"^(<{7}|>{7}|\|{7})(?: |\r?$)|^={7}\r?$", re.MULTILINE)
+
+
+def likely(data, row):
+    """The likely cause of a refusal, in a few words, or None. `row` has error, message, line and text."""
+    for find in (other_file, marker, nul, line_ends, cut, other_tongue):
+        words = find(data, row)
+        if words:
+            return words
+    return None
+
+
+def other_file(data, _):
+    return next((words for start, words in BEGINNINGS if data.startswith(start)), None)
+
+
+def marker(data, row):
+    """Conflict markers count as a cause where one stands on the refused line, or at most its neighbour."""
+    lines = [data.count(b"\n", 0, found.start()) + 1 for found in MARKER.finditer(data)]
+    if lines and row["line"] and any(abs(line - row["line"]) <= 1 for line in lines):
+        near = min(lines, key=lambda line: abs(line - row["line"]))
+        return "merge-conflict marker in line %d (%d in the file)" % (near, len(lines))
+    return None
+
+
+def nul(data, row):
+    if b"\0" not in data:
+        return None
+    first = data.find(b"\0")
+    rest = data[first:].strip(b"\0")
+    tail = (
+        "to the end of the file: space that a copy set aside and never filled" if not rest else "from byte %d" % first
+    )
+    return "%d NUL bytes %s" % (data.count(b"\0"), tail)
+
+
+def line_ends(data, row):
+    if b"\r\r\n" in data:
+        return "lines end in CR CR LF: CRLF was converted to CRLF again"
+    if re.search(rb"\\[ \t]+\r?\n", data) and "continuation character" in row["message"]:
+        return "white space follows the backslash"
+    mixed = data.count(b"\r\n")
+    if mixed and mixed != data.count(b"\n") and "inconsistent" in row["message"]:
+        return "CRLF and LF line ends are mixed"
+    return None
+
+
+def cut(data, row):
+    """The file ends inside something: a bracket, a string, a suite."""
+    last = data.rstrip().count(b"\n") + 1
+    at_end = row["line"] is not None and row["line"] >= last
+    if any(words in row["message"] for words in CUT):
+        return "the file ends in the middle of something: cut short, or a bracket or quote is missing"
+    if at_end and ("expected an indented block" in row["message"] or not data.endswith((b"\n", b"\r"))):
+        return "the file ends here: cut short?"
+    if at_end and not row["text"] and "invalid syntax" in row["message"]:
+        return "the file ends here: cut short?"
+    return None
+
+
+def other_tongue(data, row):
+    text = (row["text"] or "").strip()
+    if text.startswith(("%", "!")) and row["kind"] == "python":
+        return "IPython syntax in a plain file"
+    if text.startswith((">>> ", "... ")):
+        return "prompts of an interactive session were copied along"
+    if "Missing parentheses in call to" in row["message"] or re.match(r"(print|exec) +['\"\w]", text):
+        return "Python 2 syntax"
+    if re.match(r"^#!.*\b(sh|bash|zsh)\b", data[:100].decode("latin-1")):
+        return "this is a shell script"
+    return None

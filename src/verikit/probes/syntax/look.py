@@ -1,0 +1,253 @@
+"""Finds the files of a claim about syntax, has each parsed by its own parser, and says what was refused.
+
+Bounds: 100,000 files; 16 MiB of one source; of refusals, warnings and unread files the first ones are told, all are counted.
+"""
+
+import os
+import threading
+
+from verikit.probes import interpreter
+from verikit.probes.place import CannotSee, kind_of
+from verikit.probes.syntax import causes, workers
+
+MOST_FILES = 100_000
+MOST_BYTES = 16 << 20
+TOLD = 50
+SKIPPED = frozenset(
+    (".git", ".hg", ".svn", "__pycache__", "node_modules", ".tox", ".venv", "venv", ".mypy_cache", ".ruff_cache")
+)
+
+SUFFIXES = {
+    ".py": "python",
+    ".pyi": "python",
+    ".pyw": "python",
+}
+
+SHEBANGS = (("python", "python"),)
+
+
+def inspect(place, path, source=None, python="host", run_as="import", kind="auto"):
+    """What the parsers say of a file, the files of a glob, or those of a tree; or of `source`, text that is not written yet.
+
+    subject     "file", "glob", "tree" or "source"; `files` found, `examined`, `bytes` read, `others` of unknown kind,
+                `skipped` folders, `kinds` examined by number
+    interpreter executable, version and how it was found; None where no Python was asked about
+    bad         refusals: path, kind, error, message, line, column, text, likely cause; `bad_count` of all
+    warned      warnings: path, line, category, message; `warning_count` of all
+    unseen      files that could not be judged: path, cause, reason; `unseen_count` of all
+    notes       what else a person should know; `empty`: files without a byte
+    """
+    subject, files, seen = (
+        ("source", [(path or "<source>", kind_of_source(path, kind))], {})
+        if source is not None
+        else (found(place, path, kind))
+    )
+    jobs = [job for job in files if job[1]]
+    facts = {
+        "subject": subject,
+        "files": len(jobs),
+        "others": len(files) - len(jobs),
+        "skipped": sorted(seen.get("skipped", ()))[:TOLD],
+        "bound": seen.get("bound", False),
+        "interpreter": None,
+    }
+    tally = Tally(place, len(jobs))
+    text = None if source is None else source.encode("utf-8", "surrogateescape")
+    crew = None
+    try:
+        hands = min(workers.cores(), workers.MOST, max(1, len(jobs) // 2))
+        if any(name in ("python", "notebook") for _, name in jobs):
+            facts["interpreter"], crew = crew_for(place, python, hands)
+        workers.share_out(jobs, lambda job: one(place, job, text, crew, run_as, tally), hands)
+    finally:
+        if crew:
+            crew.close()
+    facts.update(tally.facts())
+    return facts
+
+
+def crew_for(place, python, hands):
+    """The interpreter's facts, and the workers that ask it."""
+    who = interpreter.find(place, python)
+    if who is None:
+        raise CannotSee("tool_missing", "no Python %s on this host" % python, python=python)
+    own = interpreter.own()["executable"]
+    named = who["executable"] if who["executable"] != own else None
+    return who, workers.Crew(named, own, hands)
+
+
+# Finding the files.
+
+
+def found(place, path, kind):
+    """("file" | "glob" | "tree", [(path, kind or None)], what was passed over)."""
+    try:
+        mode = place.stat(path).st_mode
+    except FileNotFoundError:
+        if any(mark in path for mark in "*?["):
+            return globbed(place, path, kind)
+        raise
+    if kind_of(mode) == "a directory":
+        seen = {"skipped": set(), "bound": False}
+        return "tree", [(each, kind_by_name(each, kind)) for each in tree(place, path, seen)], seen
+    name = kind_of_file(place, path, kind)
+    return "file", [(path, name)], {}
+
+
+def globbed(place, pattern, kind):
+    import glob
+
+    names, seen = [], {"bound": False}
+    for each in sorted(glob.iglob(pattern, recursive=True)):
+        if len(names) == MOST_FILES:
+            seen["bound"] = True
+            break
+        if not os.path.isdir(each):
+            names.append((each, kind_by_name(each, kind) or kind_of_file(place, each, kind)))
+    return "glob", names, seen
+
+
+def tree(place, top, seen):
+    """The regular files beneath a folder; links to folders are not followed, folders of tools are passed over."""
+    waiting, count = [top], 0
+    while waiting:
+        folder = waiting.pop()
+        beneath = []
+        for name in place.listdir(folder):
+            path = os.path.join(folder, name)
+            try:
+                mode = place.stat(path, follow=False).st_mode
+            except FileNotFoundError:
+                continue
+            words = kind_of(mode)
+            if words == "a directory":
+                if name in SKIPPED:
+                    seen["skipped"].add(name)
+                else:
+                    beneath.append(path)
+            elif words is None:
+                count += 1
+                if count > MOST_FILES:
+                    seen["bound"] = True
+                    return
+                yield path
+        waiting += reversed(beneath)
+
+
+def kind_by_name(path, kind):
+    """The kind that a file's name says; None if it is another than asked for, or unknown."""
+    own = SUFFIXES.get(os.path.splitext(path)[1].lower())
+    return own if kind in ("auto", own) else None
+
+
+def kind_of_file(place, path, kind):
+    """The kind of one named file: as asked for, by its name, or by its first line."""
+    own = kind if kind != "auto" else SUFFIXES.get(os.path.splitext(path)[1].lower())
+    if own:
+        return own
+    with place.open(path) as file:
+        first = file.read(256).split(b"\n")[0].decode("latin-1")
+    own = next((name for word, name in SHEBANGS if first.startswith("#!") and word in first), None)
+    if own is None:
+        raise CannotSee("unsupported", "neither the name nor the first line of %s says what it is; say kind=" % path)
+    return own
+
+
+def kind_of_source(path, kind):
+    return kind if kind != "auto" else SUFFIXES.get(os.path.splitext(path or "")[1].lower(), "python")
+
+
+# One file.
+
+
+def one(place, job, text, crew, run_as, tally):
+    """Judges one file and enters it in the tally."""
+    path, kind = job
+    try:
+        data = text if text is not None else read(place, path)
+        row = PARSERS[kind](place, path, data, crew, run_as)
+    except CannotSee as error:
+        tally.unseen(path, error.cause, error.reason)
+    except OSError as error:
+        if tally.total == 1:
+            raise
+        tally.unseen(path, "missing" if isinstance(error, FileNotFoundError) else "permission", str(error))
+    else:
+        tally.enter(path, kind, data, row)
+
+
+def read(place, path):
+    with place.steady(path) as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise CannotSee("bound_reached", "%s is larger than the %d MiB that are parsed" % (path, MOST_BYTES >> 20))
+    return data
+
+
+def python_source(place, path, data, crew, run_as):
+    return crew.outcome(data, run_as)
+
+
+PARSERS = {"python": python_source}
+
+
+class Tally:
+    """What has been seen, bounded: the first rows are kept, the rest is counted. Threads enter into it."""
+
+    def __init__(self, place, total):
+        self.place, self.total, self.lock = place, total, threading.Lock()
+        self.rows = {"bad": [], "warned": [], "unseen": []}
+        self.counts = {"bad": 0, "warning": 0, "unseen": 0}
+        self.examined, self.bytes, self.kinds, self.empty, self.notes = 0, 0, {}, [], []
+
+    def enter(self, path, kind, data, row):
+        bad = None
+        if not row["ok"]:
+            bad = {key: row.get(key) for key in ("error", "message", "line", "column", "text", "cell")}
+            bad.update(path=path, kind=kind)
+            bad["cause"] = row.get("cause") or causes.likely(data, bad)
+            bad["text"] = bad["text"] or line_of(data, bad["line"])
+        with self.lock:
+            self.examined += 1
+            self.bytes += len(data)
+            self.kinds[kind] = self.kinds.get(kind, 0) + 1
+            self.counts["warning"] += row.get("warning_count", len(row["warnings"]))
+            if bad:
+                self.counts["bad"] += 1
+                self.rows["bad"].append(bad)
+            for each in row["warnings"]:
+                self.rows["warned"].append(dict(each, path=path))
+            self.notes += ["%s: %s" % (path, note) for note in row["notes"]]
+            if not data:
+                self.empty.append(path)
+            self.trim()
+            if self.examined % 50 == 0:
+                self.place.progress(self.examined, self.total, "files")
+
+    def unseen(self, path, cause, reason):
+        with self.lock:
+            self.counts["unseen"] += 1
+            self.rows["unseen"].append({"path": path, "cause": cause, "reason": reason})
+            self.trim()
+
+    def trim(self):
+        for rows in (*self.rows.values(), self.empty, self.notes):
+            if len(rows) > 4 * TOLD:
+                del rows[4 * TOLD :]
+
+    def facts(self):
+        told = {
+            name: sorted(rows, key=lambda row: (row["path"], row.get("line") or 0))[:TOLD]
+            for name, rows in self.rows.items()
+        }
+        counts = {name + "_count": number for name, number in self.counts.items()}
+        seen = {"examined": self.examined, "bytes": self.bytes, "kinds": self.kinds}
+        return dict(told, **counts, **seen, empty=sorted(self.empty)[:TOLD], notes=sorted(self.notes)[:TOLD])
+
+
+def line_of(data, number):
+    """The line of that number, at most 300 characters, or None."""
+    if not number:
+        return None
+    lines = data[: 1 << 22].splitlines()
+    return lines[number - 1].decode("utf-8", "replace")[:300] if number <= len(lines) else None
