@@ -50,6 +50,8 @@ Row = namedtuple("Row", "module fits")
 
 # In this order: what is recognised by an exact magic first, what is recognised by shape later.
 FILES = (
+    Row("npz", lambda head, size: _first_record(head).endswith(b".npy")),
+    Row("torch_zip", lambda head, size: head[:4] in (b"PK\3\4", b"PK\5\6")),
     Row("gguf", lambda head, size: head[:4] == b"GGUF"),
     Row("npy", lambda head, size: head[:6] == b"\x93NUMPY"),
     Row("safetensors", lambda head, size: head[8:9] in (b"{", b" ") and head[0:8] != b" " * 8),
@@ -74,6 +76,11 @@ def _text_keyed_map(head):
     return 0xA0 <= (head[skip : skip + 1] or b"\0")[0] <= 0xBF or head[skip : skip + 1] in (b"\xd9", b"\xda")
 
 
+def _first_record(head):
+    """The name of the first record of a ZIP archive."""
+    return head[30 : 30 + int.from_bytes(head[26:28], "little")] if head[:4] == b"PK\3\4" else b""
+
+
 def of_file(head, size):
     """The module name of the format that the first bytes of a file show, or None."""
     return next((row.module for row in FILES if row.fits(head, size)), None)
@@ -90,4 +97,4 @@ def load(module):
 
 
 if False:  # Never run: `load` imports by name, and whoever packs modules for a host finds here which they are.
-    from verikit.probes.formats import gguf, msgpack, npy, onnx, safetensors  # noqa: F401
+    from verikit.probes.formats import gguf, msgpack, npy, onnx, safetensors, torch_zip  # noqa: F401

@@ -3,6 +3,7 @@
 Tensors are rows, not dicts: a checkpoint may have 10^5 of them, and a look has 64 MiB.
 """
 
+import os
 from collections import namedtuple
 
 from verikit.probes.place import CannotSee
@@ -39,19 +40,34 @@ class Broken(Exception):
 
 
 class Window:
-    """A seekable binary file read in bounded pieces; `size` in bytes, `read` how many have been asked for."""
+    """A seekable binary file, or `size` bytes of it from `base` on, read in bounded pieces.
 
-    def __init__(self, file, size, limit=64 << 20, path=""):
-        self._file, self.size, self.limit, self.path, self.read = file, size, limit, path, 0
+    Offsets count from `base`; what a format tells of offsets in the file adds `base`.  `read`: bytes read so far.
+    """
+
+    def __init__(self, file, size, limit=64 << 20, path="", base=0):
+        self._file, self.size, self.limit, self.path, self.base, self.read = file, size, limit, path, base, 0
+        try:
+            self._fd = file.fileno()  # by number: no seek, no buffer that is filled for 50 bytes
+        except (OSError, AttributeError):
+            self._fd = None
+
+    def part(self, offset, nbytes):
+        """The same for a stretch of it: a file within a file."""
+        return Window(self._file, min(nbytes, self.size - offset), self.limit, self.path, self.base + offset)
 
     def at(self, offset, nbytes):
         """The bytes from there on, fewer at the end of the file; more than `limit` at once is refused."""
+        nbytes = min(nbytes, self.size - offset)
+        if offset < 0 or nbytes <= 0:
+            return b""
         if nbytes > self.limit:
             raise CannotSee("bound_reached", "%d bytes of metadata at once, more than %d" % (nbytes, self.limit))
-        if offset < 0 or offset >= self.size or nbytes <= 0:
-            return b""
-        self._file.seek(offset)
-        data = self._file.read(min(nbytes, self.size - offset))
+        if self._fd is not None:
+            data = os.pread(self._fd, nbytes, self.base + offset)
+        else:
+            self._file.seek(self.base + offset)
+            data = self._file.read(nbytes)
         self.read += len(data)
         return data
 
@@ -74,6 +90,7 @@ class Layout:
         self.more = {}
         self.needed = None
         self.globals, self.hidden = {}, []
+        self.strides = {}
         self.byteorder = "little"
 
     def tensor(self, name, dtype, shape, offset, nbytes, file=None):

@@ -2,6 +2,7 @@
 
     walk(data).root        what it would build: plain values as they are, the rest as `Global`, `Call`, `Persistent`
     walk(data).globals     {dotted name: how it is used}: what it would import, and whether that would be called
+    walk(data).persistent  what stands outside of it: torch's storages
     walk(data).end         the offset after its STOP
 
 Protocols 0 to 5.  Source: Lib/pickletools.py and Lib/pickle.py of CPython; where they differ from Modules/_pickle.c
@@ -82,7 +83,8 @@ class Walk:
     """The outcome of `walk`; `hidden`: what it would import in ways that no plain name shows."""
 
     def __init__(self):
-        self.root, self.globals, self.end, self.protocol, self.hidden = None, {}, 0, 0, []
+        self.root, self.end, self.protocol = None, 0, 0
+        self.globals, self.hidden, self.persistent = {}, [], []
 
     def use(self, item, how):
         """Notes how a name is used, where `item` is one."""
@@ -492,6 +494,12 @@ def _appends(machine):
     machine.extend(machine.stack[-1], items)
 
 
+def _persistent(machine, name):
+    item = Persistent(name)
+    machine.walk.persistent.append(item)
+    return item
+
+
 def _pop(machine):
     # On an empty stack C pops the mark, as POP_MARK does.
     if machine.stack:
@@ -551,8 +559,8 @@ for _op, _act in {
     b"a": _append,
     b"e": _appends,
     b"\x90": _appends,
-    b"P": _pushed(lambda machine: Persistent(machine.line().decode("utf-8", "replace"))),
-    b"Q": _pushed(lambda machine: Persistent(machine.stack.pop())),
+    b"P": _pushed(lambda machine: _persistent(machine, machine.line().decode("utf-8", "replace"))),
+    b"Q": _pushed(lambda machine: _persistent(machine, machine.stack.pop())),
     b"g": _pushed(lambda machine: machine.recall(_decimal(machine.line()))),
     b"j": _pushed(lambda machine: machine.recall(machine.number("<I", 4))),
     b"p": lambda machine: machine.remember(_decimal(machine.line()), machine.stack[-1]),

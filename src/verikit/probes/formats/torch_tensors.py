@@ -1,0 +1,266 @@
+"""Tensors in what `torch.save` pickles: storages by their persistent ids, tensors by the calls that would rebuild them.
+
+Source: torch/serialization.py (persistent ids), torch/_utils.py (the rebuilders), torch/_tensor.py (`__reduce_ex__`).
+A tensor is a view: a storage, an offset, sizes and strides in elements.  It must lie within its storage, and a storage
+must have one size however often it is named.
+"""
+
+from collections import namedtuple
+
+from verikit.probes.formats.layout import BITS, Broken
+from verikit.probes.formats.pickle_walk import Call, Global, Long, Persistent
+
+Storage = namedtuple("Storage", "key dtype nbytes location")
+View = namedtuple("View", "dtype shape strides storage offset")
+"""What a rebuilder would give; storage None: a tensor without data (meta), offset in elements."""
+
+# torch.FloatStorage, torch.cuda.FloatStorage: the element types of typed storages.
+TYPED = {
+    "Double": "float64", "Float": "float32", "Half": "float16", "BFloat16": "bfloat16", "Long": "int64", "Int": "int32",
+    "Short": "int16", "Char": "int8", "Byte": "uint8", "Bool": "bool", "ComplexDouble": "complex128",
+    "ComplexFloat": "complex64", "QInt8": "qint8", "QUInt8": "quint8", "QInt32": "qint32", "QUInt4x2": "quint4x2",
+    "QUInt2x4": "quint2x4", "Untyped": "uint8",
+}  # fmt: skip
+
+NESTED = 64
+"""How deep a name may go: `model.layers.0.…`; what lies deeper has no tensors that people name."""
+
+
+def storage_of(item):
+    """The `Storage` that a persistent id names: ("storage", type, key, location, elements, …)."""
+    pid = item.id
+    if type(pid) is not tuple or len(pid) < 5 or pid[0] != "storage" or type(pid[1]) is not Global:
+        raise Broken("bad_pickle", "a persistent id that names no storage")
+    kind = pid[1].attribute
+    dtype = TYPED.get(kind[:-7]) if kind.endswith("Storage") else None
+    if dtype is None or type(pid[2]) not in (str, int) or type(pid[4]) is not int or pid[4] < 0:
+        raise Broken("bad_pickle", "a storage of an unknown kind, %s" % pid[1].name)
+    return Storage(str(pid[2]), dtype, pid[4] * (BITS[dtype] // 8), str(pid[3])[:32])
+
+
+def storages_of(walk, layout):
+    """{key: Storage} of every storage that the pickle names."""
+    storages = {}
+    for item in walk.persistent:
+        storage = storage_of(item)
+        known = storages.setdefault(storage.key, storage)
+        if known.nbytes != storage.nbytes:
+            what = "storage {} has {:,} bytes in one place of the pickle and {:,} in another"
+            layout.fault("mismatch", what.format(storage.key, known.nbytes, storage.nbytes))
+    return storages
+
+
+def tell(root, layout, place_of):
+    """Tells `layout` the tree of top-level keys and every tensor; `place_of(storage)` is the offset of its bytes, or None."""
+    if type(root) is dict:
+        for key, value in root.items():
+            if len(layout.tree) >= 256:
+                layout.more["tree"] = len(root) - 256
+                break
+            layout.tree[_word(key)] = describe(value)
+    else:
+        layout.notes["root"] = describe(root)
+    for name, view in named_views(root):
+        _tell_one(name, view, layout, place_of)
+
+
+def _tell_one(name, view, layout, place_of):
+    reach, dense = _reach(view)
+    if reach is None:
+        layout.fault("bad_size", "tensor %r has sizes or strides that make no sense" % name)
+        return
+    width = BITS[view.dtype] // 8
+    if view.storage is None:
+        layout.notes["meta"] = layout.notes.get("meta", 0) + 1
+        layout.tensor(name, view.dtype, view.shape, None, reach * width)
+        return
+    if (view.offset + reach) * width > view.storage.nbytes:
+        what = "tensor {!r} reaches to byte {:,} of a storage of {:,}"
+        layout.fault("bad_size", what.format(name, (view.offset + reach) * width, view.storage.nbytes))
+    start = place_of(view.storage)
+    if not dense:
+        layout.strides[name] = view.strides
+    layout.tensor(name, view.dtype, view.shape, None if start is None else start + view.offset * width, reach * width)
+
+
+def _reach(view):
+    """(elements from the first to the last that the view touches, whether it is dense and in order)."""
+    if len(view.shape) != len(view.strides) or view.offset < 0 or min(view.shape + view.strides, default=0) < 0:
+        return None, False
+    if 0 in view.shape:
+        return 0, True
+    last, dense, wanted = 0, True, 1
+    for length, stride in zip(reversed(view.shape), reversed(view.strides)):
+        last += (length - 1) * stride
+        dense = dense and (stride == wanted or length == 1)
+        wanted *= length
+    return last + 1, dense
+
+
+def named_views(root):
+    """(name, View) of each tensor under the root, names joined by dots as state dicts do.
+
+    A container is entered once, however often it is used; a tensor is told under each of its names (tied weights).
+    """
+    seen, todo = set(), [("", root, 0)]
+    while todo:
+        name, item, depth = todo.pop()
+        kind = type(item)
+        if kind is Call:
+            views = rebuilt(item)
+            if views is not None:
+                for suffix, view in views:
+                    yield name + suffix, view
+                continue
+        elif kind is Persistent:
+            if type(item.id) is tuple:
+                storage = storage_of(item)
+                count = storage.nbytes * 8 // BITS[storage.dtype]
+                yield name, View(storage.dtype, (count,), (1,), storage, 0)
+            continue
+        elif kind not in (dict, list, tuple):
+            continue
+        if id(item) in seen or depth > NESTED:
+            continue
+        seen.add(id(item))
+        parts = [(_joined(name, key), part, depth + 1) for key, part in _parts(item)]
+        todo.extend(reversed(parts))
+
+
+def _parts(item):
+    """What lies directly in a container: (key or index, value)."""
+    if type(item) is dict:
+        return list(item.items())
+    if type(item) is not Call:
+        return list(enumerate(item))
+    parts = []
+    for beneath in (item.args, item.state, item.items):
+        if type(beneath) is tuple and beneath is item.state and len(beneath) == 2:
+            parts += [pair for half in beneath if type(half) is dict for pair in half.items()]
+        elif type(beneath) is dict:
+            parts += list(beneath.items())
+        elif type(beneath) in (list, tuple):
+            pairs = beneath is item.items and all(type(pair) is tuple and len(pair) == 2 for pair in beneath)
+            parts += list(beneath) if pairs else list(enumerate(beneath))
+    return parts
+
+
+def _joined(name, key):
+    return name + "." + _word(key) if name else _word(key)
+
+
+def _word(key):
+    return key if type(key) is str else str(key)[:200] if type(key) in (int, float, bool, tuple) else "?"
+
+
+def describe(item):
+    """A value in a few words: `mapping of 391`, `float32[3, 4]`, `20000`, `'adamw'`."""
+    kind = type(item)
+    if kind in (dict, list, tuple):
+        return "%s of %d" % ({dict: "mapping", list: "list", tuple: "tuple"}[kind], len(item))
+    if kind in (int, float, bool, type(None)) or (kind is str and len(item) <= 80):
+        return repr(item) if kind is not int or abs(item) < 1 << 64 else "a long number"
+    if kind is Call:
+        views = rebuilt(item)
+        if views:
+            return "%s%s" % (views[0][1].dtype, list(views[0][1].shape))
+        return item.name
+    if kind is Long:
+        return "%s of %d bytes" % (item.kind, item.nbytes)
+    return item.name if kind is Global else "a storage" if kind is Persistent else kind.__name__
+
+
+# The rebuilders.
+
+
+def rebuilt(call):
+    """[(suffix of the name, View)] of what a call would give; None where it would give no tensor."""
+    if type(call) is not Call or type(call.args) is not tuple:
+        return None
+    rebuild = _REBUILD.get(call.name)
+    if rebuild is None:
+        return None
+    try:
+        return rebuild(call.args)
+    except (IndexError, TypeError, ValueError, AttributeError, KeyError):
+        raise Broken("bad_pickle", "%s with arguments that it does not take" % call.name) from None
+
+
+def _storage(item):
+    if type(item) is not Persistent:
+        raise TypeError
+    return storage_of(item)
+
+
+def _ints(items):
+    if type(items) is Call and items.name == "torch.Size":
+        items = items.args[0]
+    if type(items) not in (tuple, list) or not all(type(item) is int for item in items):
+        raise TypeError
+    return tuple(items)
+
+
+def _offset(item):
+    if type(item) is not int:
+        raise TypeError
+    return item
+
+
+def _plain(args):
+    storage = _storage(args[0])
+    return [("", View(storage.dtype, _ints(args[2]), _ints(args[3]), storage, _offset(args[1])))]
+
+
+def _with_dtype(args):
+    # _rebuild_tensor_v3: element types that have no storage class of their own.
+    return [("", View(_dtype(args[6]), _ints(args[2]), _ints(args[3]), _storage(args[0]), _offset(args[1])))]
+
+
+def _dtype(item):
+    if type(item) is not Global or item.module != "torch" or item.attribute not in BITS:
+        raise TypeError
+    return item.attribute
+
+
+def _first(args):
+    views = rebuilt(args[0])
+    if views is None:
+        raise TypeError
+    return views
+
+
+def _by_type(args):
+    # _rebuild_from_type_v2(function, type, args, state)
+    return rebuilt(Call(args[0], args[2]))
+
+
+def _sparse(args):
+    # (layout, (indices, values, size, …)) for COO, (…, (compressed, plain, values, size)) for the others
+    parts = [(".%d" % at, part) for at, part in enumerate(args[1]) if type(part) is Call and part.name in _REBUILD]
+    return [(suffix + inner, view) for suffix, part in parts for inner, view in rebuilt(part)]
+
+
+def _nested(args):
+    return [(".%d" % at + inner, view) for at, part in enumerate(args) for inner, view in rebuilt(part) or ()]
+
+
+def _meta(args):
+    return [("", View(_dtype(args[0]), _ints(args[1]), _ints(args[2]), None, 0))]
+
+
+_REBUILD = {
+    "torch._utils._rebuild_tensor": _plain,
+    "torch._utils._rebuild_tensor_v2": _plain,
+    "torch._utils._rebuild_tensor_v3": _with_dtype,
+    "torch._utils._rebuild_qtensor": _plain,
+    "torch._utils._rebuild_parameter": _first,
+    "torch._utils._rebuild_parameter_with_state": _first,
+    "torch._utils._rebuild_device_tensor_from_cpu_tensor": _first,
+    "torch.nn.parameter.Parameter": _first,
+    "torch._tensor._rebuild_from_type_v2": _by_type,
+    "torch._tensor._rebuild_from_type": _by_type,
+    "torch._utils._rebuild_sparse_tensor": _sparse,
+    "torch._utils._rebuild_sparse_csr_tensor": _sparse,
+    "torch._utils._rebuild_nested_tensor": _nested,
+    "torch._utils._rebuild_meta_tensor_no_storage": _meta,
+}

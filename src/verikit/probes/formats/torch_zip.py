@@ -1,0 +1,191 @@
+"""torch's ZIP files (`.pt`, `.pth`, `.bin`, `.ckpt`; torch 1.6 and newer), TorchScript too.
+
+Read are the directory at the end, the header of each record and the descriptor after it, and the small records:
+`data.pkl` (walked, never unpickled), `byteorder`, `version`, `.data/serialization_id`.  No storage is read.
+Source: torch/serialization.py and caffe2/serialize/inline_container.cc of PyTorch.
+
+`.data/serialization_id` has 40 digits.  The last 20 are a fold over the CRC-32s of all records before it, so they prove
+that the directory is the writer's (an edited, swapped, dropped or put-in record shows), and tell a file written with
+CRCs off from one whose CRCs are damaged.  torch before 2.1 wrote none.
+"""
+
+import struct
+import zlib
+
+from verikit.probes.formats import torch_tensors
+from verikit.probes.formats import zipfile_directory as zip_
+from verikit.probes.formats.layout import Broken
+from verikit.probes.formats.pickle_walk import walk
+from verikit.probes.place import CannotSee
+
+PICKLE_LIMIT = 64 << 20
+SUFFIXES = (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".distcp")
+
+
+def structure(file, layout):
+    """Storages, tensors and records of the archive, and whether they agree."""
+    directory = zip_.directory(file, layout)
+    if directory is None:
+        _least_size(file, layout)
+        return
+    top = _top(directory, layout)
+    crcs = _crcs(file, directory, top, layout)
+    layout.byteorder = _byteorder(file, directory, top, crcs)
+    _spans(file, directory, crcs, layout)
+    data = zip_.content(file, directory, top + "data.pkl", PICKLE_LIMIT, crcs)
+    pickle = walk(data, layout, "data.pkl")
+    if pickle.end < len(data):
+        layout.fault("trailing", "{:,} bytes follow the pickle in data.pkl".format(len(data) - pickle.end))
+    _storages(file, directory, top, pickle, layout)
+    if top + "constants.pkl" in directory.by_name:
+        _script(file, directory, top, crcs, layout)
+
+
+def _top(directory, layout):
+    """The folder that all records lie in, with its slash."""
+    found = [name for name in directory.by_name if name.endswith("/data.pkl") and name.count("/") == 1]
+    if not found:
+        names = list(directory.by_name)[:4]
+        if not layout.path.endswith(SUFFIXES) and not any("/data/" in name for name in directory.by_name):
+            raise CannotSee("unsupported", "a ZIP archive that torch did not write: %s" % ", ".join(names))
+        raise Broken("missing", "no record is called data.pkl")
+    top = found[0][: -len("data.pkl")]
+    strays = [name for name in directory.by_name if not name.startswith(top)]
+    if strays:
+        layout.fault("mismatch", "record %r lies outside of %r" % (strays[0], top))
+    return top
+
+
+# CRCs.
+
+
+def _crcs(file, directory, top, layout):
+    """Whether the directory's CRCs are to be believed: False for a file that was written without any."""
+    filled = [entry for entry in directory.entries if entry.size]
+    off = bool(filled) and not any(entry.crc for entry in filled)
+    if off:
+        layout.notes["crc"] = "off"
+        layout.warn("crc_off", "written with CRCs switched off: its bytes can only be compared by digest or manifest")
+    _identity(file, directory, top, not off, layout)
+    if not off:
+        for entry in filled:
+            if not entry.crc:
+                layout.fault("hole", "record %r was never filled: it has a size, but no CRC (skip_data)" % entry.name)
+    return not off
+
+
+def _identity(file, directory, top, crcs, layout):
+    """Holds the directory's CRCs against the fold over them that the writer left."""
+    name = top + ".data/serialization_id"
+    if name not in directory.by_name:
+        return
+    text = zip_.content(file, directory, name, 4096, crcs)
+    if len(text) != 40 or not text.isdigit():
+        layout.fault("mismatch", ".data/serialization_id is not of 40 digits")
+        return
+    layout.notes["serialization_id"] = text.decode("ascii")
+    entries = [entry for entry in directory.entries if entry.size and entry.name != name]
+    if any(fold(entry.crc for entry in order) == int(text[20:]) for order in _orders(entries, top)):
+        return
+    what = "the records are not those that its writer listed in .data/serialization_id"
+    if directory.entries[0].flags & zip_.DESCRIPTOR and directory.entries[0].name == top + "data.pkl":
+        layout.fault("mismatch", what)
+    else:
+        layout.unseen("ambiguous", what + ", perhaps because it was zipped anew")
+
+
+def fold(crcs):
+    """c10::hash_combine over CRC-32s, 64 bits, from 0."""
+    seed = 0
+    for crc in crcs:
+        seed ^= (crc + 0x9E3779B9 + (seed << 6) + (seed >> 2)) & 0xFFFFFFFFFFFFFFFF
+    return seed
+
+
+def _orders(entries, top):
+    """The orders in which torch may have written these records: as they stand, or as before they were zipped anew."""
+    yield entries
+    for key in (_number, str):
+        first = {"data.pkl": 0, ".format_version": 1, ".storage_alignment": 2, "byteorder": 3, "version": 5}
+        names = {entry: entry.name[len(top) :] for entry in entries}
+        yield sorted(entries, key=lambda entry: (first.get(names[entry], 4), key(names[entry])))
+
+
+def _number(name):
+    digits = name.rpartition("/")[2]
+    return (0, int(digits), "") if digits.isdigit() and len(digits) < 20 else (1, 0, name)
+
+
+def _spans(file, directory, crcs, layout):
+    for entry, start in zip(directory.entries, directory.starts):
+        if entry.stored:
+            crc = entry.crc if crcs else None
+            layout.span(entry.name, file.base + start, entry.stored, crc, entry.method, entry.size)
+
+
+# Storages.
+
+
+def _byteorder(file, directory, top, crcs):
+    name = top + "byteorder"
+    if name not in directory.by_name:
+        return "little"
+    order = zip_.content(file, directory, name, 4096, crcs)
+    if order not in (b"little", b"big"):
+        raise Broken("bad_header", "byteorder says %.20r" % order)
+    return order.decode("ascii")
+
+
+def _storages(file, directory, top, pickle, layout):
+    """Every storage has its record, of the right size, and every record its storage; tensors lie within them."""
+    storages = torch_tensors.storages_of(pickle, layout)
+    for storage in storages.values():
+        at = directory.by_name.get(top + "data/" + storage.key)
+        if at is None:
+            if storage.location != "meta":
+                layout.fault("missing", "there is no record for storage %s" % storage.key)
+        elif directory.entries[at].size != storage.nbytes:
+            what = "record data/{} has {:,} bytes, data.pkl says {:,}"
+            layout.fault("bad_size", what.format(storage.key, directory.entries[at].size, storage.nbytes))
+    for name in directory.by_name:
+        if name.startswith(top + "data/") and name[len(top) + 5 :] not in storages and not name.endswith("/"):
+            layout.fault("mismatch", "no tensor is in record %r" % name)
+
+    def place_of(storage):
+        at = directory.by_name.get(top + "data/" + storage.key)
+        if at is None or directory.entries[at].method != zip_.STORED:
+            return None
+        return file.base + directory.starts[at]
+
+    torch_tensors.tell(pickle.root, layout, place_of)
+
+
+def _script(file, directory, top, crcs, layout):
+    """TorchScript: its constants are a pickle of their own, its code is text that torch's own interpreter runs."""
+    layout.notes["torchscript"] = True
+    layout.warn("torchscript", "TorchScript: code/ is run by torch when the model is called")
+    walk(zip_.content(file, directory, top + "constants.pkl", PICKLE_LIMIT, crcs), layout, "constants.pkl")
+
+
+# A file without its directory.
+
+
+def _least_size(file, layout):
+    """How large a cut file must have been at least, by the storages that its data.pkl names, if that is whole."""
+    head = file.at(0, 1 << 16)
+    if len(head) < 30 or head[:4] != b"PK\3\4":
+        return
+    method, n, m = struct.unpack_from("<8xH16x2H", head)
+    if not head[30 : 30 + n].endswith(b"/data.pkl"):
+        return
+    try:
+        data = file.at(30 + n + m, PICKLE_LIMIT)
+        pickle = walk(
+            zlib.decompressobj(-15).decompress(data, PICKLE_LIMIT) if method == 8 else data, layout, "data.pkl"
+        )
+        sizes = [storage.nbytes for storage in torch_tensors.storages_of(pickle, layout).values()]
+    except (Broken, CannotSee, zlib.error):
+        return
+    if not method and sum(sizes) + 30 + n + m + pickle.end > file.size:
+        layout.needed = sum(sizes) + 30 + n + m + pickle.end
+        layout.notes["needed_is_least"] = True
