@@ -135,7 +135,7 @@ class Walk:
         if shared is None or unbound(check):
             return await self.node(check, where, due, cell, shared)
         # Bound beneath an outer `.on`: the same claim for every host of it, so it runs once.
-        result = await shared.once(check, lambda: self.node(check, where, due, Cell(), None))
+        result = await shared.once(check, lambda: self.node(check, where, due, Cell(), None), self.concurrent)
         cell.settle((result.verdict, result.verdict))
         return result
 
@@ -381,9 +381,14 @@ class Shared:
 
     def __init__(self) -> None:
         self._running: dict[Check, Question] = {}
+        self._done: dict[Check, Result] = {}
 
-    async def once(self, check: Check, start: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+    async def once(self, check: Check, start: Callable[[], Coroutine[Any, Any, Result]], concurrent: bool) -> Result:
         """The result of the first start for an equal check."""
+        if not concurrent:
+            if check not in self._done:
+                self._done[check] = await start()
+            return self._done[check]
         if check not in self._running:
             self._running[check] = Question()
             self._running[check].begin(start())
