@@ -97,4 +97,4 @@ def load(module):
 
 
 if False:  # Never run: `load` imports by name, and whoever packs modules for a host finds here which they are.
-    from verikit.probes.formats import gguf, msgpack, npy, onnx, safetensors, torch_zip  # noqa: F401
+    from verikit.probes.formats import gguf, msgpack, npy, npz, onnx, safetensors, torch_zip  # noqa: F401

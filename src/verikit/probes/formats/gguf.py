@@ -13,6 +13,7 @@ import struct
 from verikit.probes.formats import template
 from verikit.probes.formats.cursor import Cursor
 from verikit.probes.formats.layout import Broken, elements
+from verikit.probes.place import CannotSee
 
 # Type id: (name, elements in a block, bytes of a block). Plain types carry torch's name of the dtype.
 TYPES = {
@@ -113,7 +114,7 @@ class _Walk:
             raise Broken("truncated", "%s claims %d items, more than the file can hold" % (what, length))
         self.items += length
         if self.items > ITEMS:
-            raise Broken("bound_reached", "more than %d strings among the keys" % ITEMS)
+            raise CannotSee("bound_reached", "more than %d strings among the keys" % ITEMS)
         for _ in range(length):
             self.value(inner, what, False, depth + 1)
         return None

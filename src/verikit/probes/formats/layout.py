@@ -17,8 +17,11 @@ Tensor = namedtuple("Tensor", "name dtype shape offset nbytes file")
 Span = namedtuple("Span", "name offset nbytes crc method size")
 """Stored bytes: `crc` of the `size` bytes they are after unpacking (method 0: as they are, 8: deflate), or None."""
 
-Member = namedtuple("Member", "path size least sha256 git_sha1 required")
-"""A file that belongs to a checkpoint, and what is expected of it."""
+Member = namedtuple("Member", "path size least sha256 git_sha1 required module parts")
+"""A file that belongs to a checkpoint, and what is expected of it.
+
+`module` reads it, where its content alone doesn't say how; `parts` is what that module is told, as `layout.parts`.
+"""
 
 # Bits of one element, by torch's name of the dtype.
 BITS = {
@@ -92,6 +95,7 @@ class Layout:
         self.globals, self.hidden = {}, []
         self.strides = {}
         self.byteorder = "little"
+        self.parts = None
 
     def tensor(self, name, dtype, shape, offset, nbytes, file=None):
         """A tensor: dtype in torch's spelling, shape a tuple, `nbytes` of its elements."""
@@ -101,9 +105,9 @@ class Layout:
         """Stored bytes to be read at content depth."""
         self.spans.append(Span(name, offset, nbytes, crc, method, nbytes if size is None else size))
 
-    def member(self, path, size=None, least=None, sha256=None, git_sha1=None, required=True):
+    def member(self, path, size=None, least=None, sha256=None, git_sha1=None, required=True, module=None, parts=None):
         """Another file of the same checkpoint, relative to this one's folder, with what is known of it."""
-        self.members.append(Member(path, size, least, sha256, git_sha1, required))
+        self.members.append(Member(path, size, least, sha256, git_sha1, required, module, parts))
 
     def fault(self, kind, what, where=None):
         """Evidence that it is broken."""

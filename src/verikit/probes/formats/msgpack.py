@@ -7,6 +7,7 @@ There is no checksum. The dtype is a name looked up in a table, never an import.
 
 from verikit.probes.formats.cursor import Cursor
 from verikit.probes.formats.layout import BITS, Broken, elements
+from verikit.probes.place import CannotSee
 
 ITEMS = 4 << 20
 DEPTH = 512
@@ -43,7 +44,7 @@ class _Walk:
         """(what comes next, its length or value)."""
         self.items += 1
         if self.items > ITEMS:
-            raise Broken("bound_reached", "more than %d values" % ITEMS, self.cursor.offset)
+            raise CannotSee("bound_reached", "more than %d values" % ITEMS)
         first = self.cursor.take(1, "a value")[0]
         if first <= 0x7F or first >= 0xE0:
             return "number", first if first <= 0x7F else first - 256
@@ -64,7 +65,7 @@ class _Walk:
     def value(self, path, depth):
         """Walks one value; returns what a scalar is, for the chunked arrays."""
         if depth > DEPTH:
-            raise Broken("bound_reached", "values nested more than %d deep" % DEPTH, self.cursor.offset)
+            raise CannotSee("bound_reached", "values nested more than %d deep" % DEPTH)
         kind, length = self.kind()
         if kind == "number":
             return length

@@ -8,6 +8,7 @@ followed by a pickle, which is walked and not loaded. There is no checksum.
 import re
 
 from verikit.probes.formats.layout import Broken, elements
+from verikit.probes.place import CannotSee
 
 MAGIC = b"\x93NUMPY"
 HEADER_LIMIT = 1 << 16  # numpy reads 10,000 unless told more
@@ -43,7 +44,7 @@ def structure(file, layout):
             layout.shortfall(offset, "the array %s%s is cut" % (array.dtype, list(array.shape)))
             return
         if len(layout.tensors) > 1000000:
-            raise Broken("bound_reached", "more than 1,000,000 arrays in one file", offset)
+            raise CannotSee("bound_reached", "more than 1,000,000 arrays in one file", offset)
 
 
 def _pickle(file, offset, layout):

@@ -10,6 +10,7 @@ import posixpath
 
 from verikit.probes.formats.cursor import Cursor
 from verikit.probes.formats.layout import Broken, elements
+from verikit.probes.place import CannotSee
 
 # data_type: (torch's name, bits of an element); 8 is text.
 TYPES = {
@@ -96,7 +97,7 @@ class _Walk:
     def message(self, name, end, depth):
         """How often each field stands in a message that reaches to `end`."""
         if depth > DEPTH:
-            raise Broken("bound_reached", "messages nested more than %d deep" % DEPTH, self.cursor.offset)
+            raise CannotSee("bound_reached", "messages nested more than %d deep" % DEPTH)
         seen, inner = {}, INNER[name]
         while self.cursor.offset < end:
             number, wire, value = self.field(end)
@@ -115,7 +116,7 @@ class _Walk:
         """One TensorProto: its shape, type, name, and where its elements are."""
         self.tensors += 1
         if self.tensors > TENSORS:
-            raise Broken("bound_reached", "more than %d tensors" % TENSORS, self.cursor.offset)
+            raise CannotSee("bound_reached", "more than %d tensors" % TENSORS)
         dims, kind, name, external, pairs, stored = [], 0, "", False, {}, {}
         while self.cursor.offset < end:
             number, wire, value = self.field(end)
