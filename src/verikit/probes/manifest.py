@@ -1,0 +1,490 @@
+"""Manifests: what the files of a checkpoint should be, made here (`seal`), read (`parse`) and held against them (`measure`).
+
+In memory a manifest is one form whatever it was written as:
+
+    {"schema": "verikit.manifest/1", "source": "verikit", "name": …, "files": [row, …], "complete": bool, "notes": […]}
+    row: {"path", "size", "digests": {name: hex}, "blocks": {"bytes", "crc32": […]}, "shards": [[begin, end, name, hex], …]}
+
+`path` is relative to the checkpoint, `""` for the checkpoint itself if that is one file.  `complete`: it lists all files,
+so one more is told.  Read besides verikit's own: `sha256sum`, `b3sum` and their like (GNU and BSD lines), Git-LFS
+pointers, the file lists of the Hugging Face hub, and OpenSSF model-signing (the bundle, the envelope or the statement;
+whole files and shards).  A signature is not verified: only what it says of the files is used.
+"""
+
+import json
+import os
+import posixpath
+import re
+
+from verikit.probes.digests import LENGTHS, digest_file, digest_range
+from verikit.probes.place import CannotSee, kind_of
+
+SCHEMA = "verikit.manifest/1"
+SUFFIX = ".verikit.json"
+"""What a written manifest's name has behind that of its checkpoint."""
+
+LIMIT = 32 << 20  # bytes of a manifest that are read
+FILES = 20000
+DEPTH = 16
+BLOCKS = 2048  # blocks over all files: at 8 digits each they stay below 32 KiB
+LEAST_BLOCK = 1 << 20
+KEPT = 50  # differences of a kind that are listed; the rest are counted
+
+# What lies in a folder and is no part of the checkpoint.
+ASIDE = re.compile(r"^(?:\.git|\.cache|__pycache__|\.DS_Store|.*\.verikit\.json)$")
+
+_GNU = re.compile(r"^(\\?)([0-9a-fA-F]{32,128}) [ *](.+)$")
+_BSD = re.compile(r"^(\\?)([A-Za-z0-9-]{2,12}) \((.+)\) = ([0-9a-fA-F]{8,128})$")
+_BY_LENGTH = {32: "md5", 40: "sha1", 56: "sha224", 64: "sha256", 96: "sha384", 128: "sha512"}
+_HEX = re.compile(r"^[0-9a-f]+$")
+
+
+# Reading.
+
+
+def parse(data, name=""):
+    """The manifest that these bytes are, in the one form; `name` (of its file) tells a `b3sum` file from a `sha256sum` one.
+
+    What is no manifest is ValueError, which says what was expected.
+    """
+    text = data.decode("utf-8-sig", "surrogateescape")
+    stripped = text.lstrip()
+    if stripped[:1] in ("{", "["):
+        try:
+            return of_json(json.loads(text))
+        except RecursionError:
+            raise ValueError("a manifest nested too deeply") from None
+    if stripped.startswith("version https://git-lfs"):
+        return _of_pointer(text)
+    return _of_sums(text, name)
+
+
+def of_json(value):
+    """The manifest that a JSON value is: verikit's, model-signing's, a file list of the hub, or {path: digest}."""
+    if isinstance(value, list):
+        return _of_hub(value)
+    if not isinstance(value, dict):
+        raise ValueError("a manifest is a JSON object or list; got %s" % type(value).__name__)
+    if value.get("schema") == SCHEMA:
+        return _checked(value)
+    if "schema" in value:
+        raise ValueError("a manifest of the schema %r; this version reads %s" % (value["schema"], SCHEMA))
+    for wrap in ("dsseEnvelope", "payload"):
+        if wrap in value:
+            return of_json(value[wrap] if wrap == "dsseEnvelope" else _decoded(value[wrap]))
+    if "predicateType" in value:
+        return _of_statement(value)
+    if isinstance(value.get("siblings"), list):
+        return _of_hub(value["siblings"])
+    if value and all(isinstance(each, str) for each in value.values()):
+        return _form("digests", [_row(path, digest=digest) for path, digest in value.items()])
+    raise ValueError("no manifest that is known: an object with the keys %s" % ", ".join(sorted(map(str, value))[:8]))
+
+
+def digest_of(text):
+    """{name: hex} of a digest as people write it: `sha256:…`, or bare hex, whose length tells sha256 from sha512.
+
+    40 digits may be SHA-1 or the git id that the hub uses: the name of both, `sha1|git-sha1`.
+    """
+    name, _, digits = text.strip().strip('"').rpartition(":")
+    name, digits = name.lower().replace("_", "-"), digits.lower()
+    name = {"sha-256": "sha256", "blob": "git-sha1", "git": "git-sha1", "b3": "blake3", "sha3-256": "sha3_256"}.get(
+        name, name
+    )
+    if not name:
+        name = "sha1|git-sha1" if len(digits) == 40 else _BY_LENGTH.get(len(digits), "")
+    known = LENGTHS.get(name.split("|")[0])
+    if not _HEX.match(digits) or len(digits) != known:
+        raise ValueError(
+            "a digest is `sha256:` and 64 hex digits (or %s); got %.100r"
+            % (", ".join(sorted(set(LENGTHS) - {"sha256"})), text)
+        )
+    return {name: digits}
+
+
+def _form(source, files, complete=False, **more):
+    if not files:
+        raise ValueError("a manifest that names no file")
+    if len(files) > FILES:
+        raise ValueError("a manifest of more than %d files" % FILES)
+    form = {"schema": SCHEMA, "source": source, "files": files, "complete": complete, "notes": []}
+    form.update(more)
+    return form
+
+
+def _row(path, size=None, digest=None, digests=None):
+    row = {"path": path, "size": size, "digests": digests or {}}
+    if digest is not None:
+        row["digests"] = digest_of(digest)
+    return row
+
+
+def _checked(value):
+    files = value.get("files")
+    if not isinstance(files, list) or not files:
+        raise ValueError("a manifest that names no file")
+    for row in files:
+        whole = isinstance(row, dict) and isinstance(row.get("path"), str) and isinstance(row.get("digests"), dict)
+        if not whole or not (row.get("size") is None or isinstance(row["size"], int)):
+            raise ValueError("no row of a manifest: %.100r" % (row,))
+        for name, digits in row["digests"].items():
+            digest_of("%s:%s" % (name, digits)) if "|" not in name else digest_of(digits)
+    return value
+
+
+def _decoded(payload):
+    import base64
+    import binascii
+
+    try:
+        return json.loads(base64.b64decode(payload).decode("utf-8"))
+    except (binascii.Error, ValueError, TypeError):
+        raise ValueError("a signed envelope whose payload is no base64 of JSON") from None
+
+
+def _of_statement(value):
+    """model_signing/signature/v1.0 and its forerunner: github.com/sigstore/model-transparency, _signing/signing.py."""
+    kind, predicate = str(value["predicateType"]), value.get("predicate") or {}
+    try:
+        if kind.endswith("/Digests/v0.1"):
+            rows = [_row(each["name"], digest="sha256:" + each["digest"]["sha256"]) for each in value["subject"]]
+            form = _form("model-signing", rows, True)
+        elif "model_signing/signature/" in kind:
+            how = predicate["serialization"]
+            rows = _resources(predicate["resources"], how["method"] == "shards")
+            _root(value["subject"], predicate["resources"])
+            form = _form("model-signing", rows, True, ignored=[str(path) for path in how.get("ignore_paths") or ()])
+        else:
+            raise ValueError("a statement of the type %.100r, which is no manifest of a model" % kind)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError("a model-signing statement without %s" % error) from None
+    form["notes"].append("its signature was not verified; only the digests it lists are used")
+    return form
+
+
+def _resources(resources, shards):
+    rows = {}
+    for each in resources:
+        name, algorithm = each["name"], each["algorithm"].lower()
+        algorithm = "sha256" if algorithm.startswith("sha256") else algorithm
+        algorithm = "blake2b" if algorithm.startswith("blake2b") else algorithm
+        digest = digest_of("%s:%s" % (algorithm, each["digest"]))
+        if not shards:
+            rows[name] = _row(name, digests=digest)
+            continue
+        path, begin, end = name.rsplit(":", 2)
+        row = rows.setdefault(path, dict(_row(path), shards=[]))
+        row["shards"].append([int(begin), int(end), algorithm, digest[algorithm]])
+        row["size"] = max(row["size"] or 0, int(end))
+    return list(rows.values())
+
+
+def _root(subjects, resources):
+    import hashlib
+
+    root = hashlib.sha256(b"".join(bytes.fromhex(each["digest"]) for each in resources)).hexdigest()
+    if len(subjects) != 1 or subjects[0]["digest"]["sha256"] != root:
+        raise ValueError(
+            "a model-signing statement that contradicts itself: its root digest is not that of its resources"
+        )
+
+
+def _of_hub(rows):
+    """`/api/models/…/tree/…` and the `siblings` of a model's info: oid of git, and of LFS where a file is there."""
+    files = []
+    for each in rows:
+        path = isinstance(each, dict) and (each.get("path") or each.get("rfilename"))
+        if not path or each.get("type") == "directory":
+            continue
+        lfs, blob = each.get("lfs") or {}, each.get("oid") or each.get("blobId") or each.get("blob_id")
+        sha256 = lfs.get("sha256") or lfs.get("oid")
+        if sha256:
+            files.append(_row(path, lfs.get("size", each.get("size")), "sha256:" + sha256))
+        elif blob:
+            files.append(_row(path, each.get("size"), "git-sha1:" + blob))
+    return _form("hub", files)
+
+
+def _of_pointer(text):
+    pairs = dict(line.split(" ", 1) for line in text.splitlines() if " " in line)
+    if not pairs.get("oid", "").startswith("sha256:") or not pairs.get("size", "").isdigit():
+        raise ValueError("a Git-LFS pointer without oid or size")
+    return _form("git-lfs", [_row("", int(pairs["size"]), pairs["oid"].strip())])
+
+
+def _of_sums(text, name):
+    blake = re.search(r"b3|blake3", name.lower())
+    files = []
+    for line in text.splitlines():
+        if not line.strip() or line.startswith(("#", ";")):
+            continue
+        files.append(_sum(line.rstrip("\r"), blake))
+    return _form("b3sum" if blake else "sums", files)
+
+
+def _sum(line, blake):
+    match = _BSD.match(line)
+    if match:
+        escaped, algorithm, path, digits = match.groups()
+        digest = digest_of("%s:%s" % (algorithm, digits))
+    else:
+        match = _GNU.match(line)
+        if not match:
+            raise ValueError("no line of a checksum file: %.80r (wanted: HEX, two spaces, name)" % line)
+        escaped, digits, path = match.groups()
+        algorithm = "blake3" if blake and len(digits) == 64 else _BY_LENGTH.get(len(digits), "?")
+        digest = digest_of("%s:%s" % (algorithm, digits))
+    if escaped:
+        path = path.replace("\\n", "\n").replace("\\r", "\r").replace("\\\\", "\\")
+    return _row(path, digests=digest)
+
+
+# Making.
+
+
+def seal(place, path, write=False, layout=None):
+    """The manifest of a file or folder: size, SHA-256 and CRC-32 of each block of every file. Reads every byte.
+
+    `write` puts it beside the checkpoint, as `<path>.verikit.json`, whole or not at all.
+    """
+    info = place.stat(path)
+    folder = kind_of(info.st_mode) == "a directory"
+    names, aside = files_of(place, path) if folder else ([""], [])
+    total = sum(place.stat(_join(path, name)).st_size for name in names)
+    block = LEAST_BLOCK
+    while total // block + len(names) > BLOCKS and block < 1 << 40:
+        block *= 2
+    done, rows = [0], []
+
+    def told(nbytes):
+        done[0] += nbytes
+        place.progress(done[0], total)
+
+    for name in names:
+        found = digest_file(place, _join(path, name), ("sha256",), block, told)
+        row = {"path": name, "size": found["size"], "digests": found["digests"]}
+        row["blocks"] = {"bytes": block, "crc32": found["blocks"]}
+        rows.append(row)
+    form = {"schema": SCHEMA, "source": "verikit", "name": os.path.basename(os.path.normpath(path)), "files": rows}
+    form.update(complete=True, notes=[], folder=folder, time=place.now(), aside=aside[:KEPT], layout=layout or {})
+    if write:
+        form["written"] = _write(path, form)
+    return form
+
+
+def files_of(place, folder):
+    """(relative paths of the regular files in a folder, links followed; names left aside): sorted, bounded, without loops."""
+    found, aside, seen = [], [], set()
+    waiting = [("", 0)]
+    while waiting:
+        inner, depth = waiting.pop()
+        where = _join(folder, inner)
+        info = place.stat(where)
+        if (info.st_dev, info.st_ino) in seen or depth > DEPTH:
+            continue
+        seen.add((info.st_dev, info.st_ino))
+        for name in place.listdir(where):
+            path = posixpath.join(inner, name) if inner else name
+            if ASIDE.match(name):
+                aside.append(path)
+                continue
+            kind = kind_of(place.stat(_join(folder, path)).st_mode)
+            if kind == "a directory":
+                waiting.append((path, depth + 1))
+            elif kind is None:
+                found.append(path)
+            else:
+                raise CannotSee("unsupported", "%s is %s, not a regular file" % (_join(folder, path), kind))
+        if len(found) > FILES:
+            raise CannotSee("bound_reached", "more than %d files in %s" % (FILES, folder))
+    if not found:
+        raise CannotSee("nothing_seen", "no files in %s" % folder)
+    return sorted(found), sorted(aside)
+
+
+def _join(path, name):
+    return os.path.join(path, name) if name else path
+
+
+def _write(path, form):
+    """Written beside it, then renamed: nobody ever reads half of it."""
+    import tempfile
+
+    whole = os.path.normpath(path) + SUFFIX
+    handle, draft = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=os.path.dirname(whole) or ".")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(form, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(draft, 0o644)
+        os.replace(draft, whole)
+    except BaseException:
+        os.unlink(draft)
+        raise
+    return whole
+
+
+# Holding it against a checkpoint.
+
+
+def measure(place, path, manifest=None, manifest_path=None):
+    """How the files under `path` differ from a manifest, given in the one form or as the path of one on this host.
+
+    {"source", "files", "bytes": seen of wanted, "matched", "differ": [{path, kind, what}], "counts": {kind: n}, "extra",
+    "unseen", "notes"}.  Kinds: missing, size, digest.  A file is hashed only where its size is right.
+    """
+    notes = []
+    if manifest is None:
+        manifest = _read(place, manifest_path)
+    files, resolved = _resolve(place, path, manifest, notes)
+    tally = _Tally(place, sum(row.get("size") or 0 for row in files))
+    for row in files:
+        tally.compare(_join(path, resolved[row["path"]]), row)
+    return {
+        "source": manifest["source"],
+        "files": len(files),
+        "matched": tally.matched,
+        "bytes": tally.bytes,
+        "differ": tally.differ,
+        "counts": tally.counts,
+        "extra": _extra(place, path, manifest, resolved),
+        "unseen": tally.unseen,
+        "notes": notes + [str(note) for note in manifest.get("notes") or ()],
+    }
+
+
+def _read(place, path):
+    with place.steady(path) as file:
+        data = file.read(LIMIT + 1)
+    if len(data) > LIMIT:
+        raise CannotSee("bound_reached", "the manifest %s has more than %d bytes" % (path, LIMIT))
+    try:
+        return parse(data, os.path.basename(path))
+    except ValueError as error:
+        raise CannotSee("unsupported", "%s can't be read as a manifest: %s" % (path, error)) from None
+
+
+def _resolve(place, path, manifest, notes):
+    """(rows, {row's path: path relative to the checkpoint}): which line speaks of which file."""
+    files, own = manifest["files"], os.path.basename(os.path.normpath(path))
+    if kind_of(place.stat(path).st_mode) != "a directory":
+        return _of_one(files, own, path, notes)
+    if files[0]["path"] == "":
+        raise CannotSee("ambiguous", "the manifest is of one file, %s is a folder" % path)
+    plain = {row["path"]: _plain(row["path"], path, place) for row in files}
+    for row in files:
+        if plain[row["path"]] is None:
+            raise CannotSee("ambiguous", "the manifest names %.200r, which is not within %s" % (row["path"], path))
+    first = own + "/"
+    if all(each.startswith(first) for each in plain.values()) and own not in place.listdir(path):
+        plain = {name: each[len(first) :] for name, each in plain.items()}  # summed from one folder higher
+    return files, plain
+
+
+def _of_one(files, own, path, notes):
+    fits = [row for row in files if row["path"] == "" or posixpath.basename(row["path"]) == own]
+    if not fits and len(files) == 1:
+        fits = files
+        notes.append("the manifest speaks of %.200r" % files[0]["path"])
+    if not fits:
+        raise CannotSee("nothing_seen", "the manifest's %d lines say nothing of %s" % (len(files), own), path=path)
+    if any(row["digests"] != fits[0]["digests"] for row in fits):
+        raise CannotSee("ambiguous", "the manifest has %d files called %s, with different digests" % (len(fits), own))
+    return fits[:1], {fits[0]["path"]: ""}
+
+
+def _plain(name, folder, place):
+    """The path within the folder, or None for one that leads out of it."""
+    if posixpath.isabs(name):
+        for root in (os.path.normpath(folder), place.realpath(folder)):
+            if name.startswith(root + "/"):
+                name = name[len(root) + 1 :]
+                break
+    plain = posixpath.normpath(name)
+    return None if plain.startswith(("/", "../")) or plain in ("..", ".") or "\0" in plain else plain
+
+
+def _extra(place, path, manifest, resolved):
+    """Files that a complete manifest does not list: some of them, and how many."""
+    if not manifest.get("complete") or "" in resolved.values():
+        return {"count": 0, "some": []}
+    listed, ignored = set(resolved.values()), [str(each).rstrip("/") for each in manifest.get("ignored") or ()]
+    found, _ = files_of(place, path)
+    more = [name for name in found if name not in listed and not _ignored(name, ignored)]
+    return {"count": len(more), "some": more[:KEPT]}
+
+
+def _ignored(name, ignored):
+    return any(name == each or name.startswith(each + "/") for each in ignored) or name.endswith(".sig")
+
+
+class _Tally:
+    def __init__(self, place, total):
+        self.place, self.total = place, total
+        self.matched, self.bytes, self.differ, self.counts, self.unseen = 0, 0, [], {}, []
+
+    def told(self, nbytes):
+        self.bytes += nbytes
+        self.place.progress(self.bytes, self.total)
+
+    def tell(self, row, kind, what, **more):
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        if self.counts[kind] <= KEPT:
+            self.differ.append(dict(path=row["path"], kind=kind, what=what, **more))
+
+    def compare(self, path, row):
+        try:
+            size = self.place.stat(path).st_size
+        except (FileNotFoundError, NotADirectoryError):
+            self.tell(row, "missing", "it is not there")
+            return
+        wanted = row.get("size")
+        if wanted is not None and size != wanted:
+            self.tell(row, "size", "{:,} bytes, {:,} expected".format(size, wanted), seen=size, expected=wanted)
+            return
+        try:
+            self.hash(path, row)
+        except CannotSee as error:
+            if error.cause == "changed_while_reading":
+                raise
+            if len(self.unseen) < KEPT:
+                self.unseen.append({"path": row["path"], "cause": error.cause, "what": error.reason})
+
+    def hash(self, path, row):
+        if row.get("shards"):
+            self.shards(path, row)
+            return
+        if not row["digests"]:
+            raise CannotSee("nothing_seen", "the manifest has no digest of %s" % (row["path"] or path))
+        names = [each for name in row["digests"] for each in name.split("|")]
+        blocks = row.get("blocks") or {}
+        found = digest_file(self.place, path, names, blocks.get("bytes", 0), self.told)
+        for name, digits in row["digests"].items():
+            seen = [found["digests"][each] for each in name.split("|")]
+            if digits.lower() not in seen:
+                what = "%s %s, %s expected" % (name.split("|")[0], seen[0], digits)
+                self.tell(row, "digest", what, **_where(blocks, found["blocks"]))
+                return
+        self.matched += 1
+
+    def shards(self, path, row):
+        """Each shard by itself; together they must be the whole file."""
+        end = 0
+        with self.place.steady(path) as file:
+            for first, last, name, digits in sorted(row["shards"]):
+                if first != end:
+                    raise CannotSee("unsupported", "the shards of %s do not follow each other" % row["path"])
+                end = last
+                if digest_range(self.place, file, name, first, last) != digits:
+                    self.tell(row, "digest", "the bytes from {:,} to {:,} differ".format(first, last), at=[first, last])
+                    return
+                self.told(last - first)
+        self.matched += 1
+
+
+def _where(blocks, found):
+    """The first place that differs, and how many blocks do."""
+    wanted, size = blocks.get("crc32") or [], blocks.get("bytes", 0)
+    wrong = [index for index, pair in enumerate(zip(wanted, found)) if pair[0] != pair[1]]
+    return {"at": [wrong[0] * size, (wrong[0] + 1) * size], "blocks": [len(wrong), len(wanted)]} if wrong else {}
