@@ -32,6 +32,7 @@ from verikit.check import (
 from verikit.finding import thaw_facts
 from verikit.mark import Mark
 from verikit.values import Frozen, Live, freeze
+from verikit.verdict import Verdict
 
 SCHEMA = "verikit.check/1"
 DEPTH = 200
@@ -114,7 +115,7 @@ class _Loader:
         ):
             raise ValueError(f"a stored check has `check` and `fields`; got {_glimpse(data)}")
         name, fields = data["check"], data["fields"]
-        cls = NODES.get(name) or self.registered(name)
+        cls = NODES.get(str(name)) or self.registered(name)
         known = {field.name for field in fields_of(cls) if field.init}
         if set(fields) - known:
             raise ValueError(
@@ -126,7 +127,7 @@ class _Loader:
     def registered(name: Any) -> type[Check]:
         import verikit
 
-        if name in verikit.LAZY:  # verikit's own, which register when first used
+        if str(name) in verikit.LAZY:  # verikit's own, which register when first used
             getattr(verikit, name)
         cls = REGISTERED.get(name) if isinstance(name, str) else None
         if cls is None:
@@ -170,6 +171,7 @@ class _Loader:
 # Values of other types that a field may hold: tag -> (type, how it is written, how it is read). A new one is one row.
 TAGS: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "$mark": (Mark, lambda mark: {"path": mark.path, "entries": thaw_facts(mark.entries)}, lambda data: Mark(**data)),
+    "$verdict": (Verdict, lambda verdict: verdict.name, lambda name: Verdict[name]),
     "$datetime": (datetime.datetime, lambda when: when.isoformat(), datetime.datetime.fromisoformat),
 }
 
