@@ -1,0 +1,132 @@
+"""ImportConflict: no import of a Python file, present or to be inserted, collides with anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from verikit.check import Check, Facts, Look
+from verikit.errors import Cause
+from verikit.finding import Finding
+from verikit.probes.imports import look as probe
+from verikit.probes.imports import placement
+from verikit.text import count
+from verikit.values import path as as_path
+from verikit.values import whole
+from verikit.verdict import FAIL, PASS, UNKNOWN
+
+RUN_AS = ("auto", "import", "script", "module")
+
+
+def _optional_path(value: Any) -> str | None:
+    return None if value is None else as_path(value)
+
+
+@attrs.frozen(repr=False)
+class ImportConflict(Check):
+    """No import of the file conflicts: it loads, every other name keeps its value where it is used, and each import's own
+    name is bound to what it says where code relies on it.
+
+    path: the file; or `source`, its text.  name: only the import of that name.
+    inject: text that is to become line `line`, or a unified diff: would it conflict, once there?
+    run_as: how the file is started; "auto" tells a script by its shebang or `__main__`.
+    root: the folder that a package or `-m` start is run from.
+    python: "host", the path of an interpreter there, or a version such as "3.9".
+    The file is read and parsed, never imported or run.
+    """
+
+    path: str | None = attrs.field(default=None, converter=_optional_path)
+    name: str | None = attrs.field(default=None, kw_only=True)
+    inject: str | None = attrs.field(default=None, kw_only=True)
+    line: int | None = attrs.field(default=None, kw_only=True)
+    run_as: str = attrs.field(default="auto", kw_only=True)
+    root: str | None = attrs.field(default=None, kw_only=True, converter=_optional_path)
+    python: str = attrs.field(default="host", kw_only=True)
+    source: str | None = attrs.field(default=None, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        if (self.path is None) == (self.source is None):
+            raise ValueError(
+                f"ImportConflict takes a path or source=, one of them; got path={self.path!r}, source={self.source!r}"
+            )
+        if self.run_as not in RUN_AS:
+            raise ValueError(f"run_as is one of {', '.join(map(repr, RUN_AS))}; got {self.run_as!r}")
+        if not isinstance(self.python, str) or not self.python:
+            raise TypeError(f"python is 'host', an interpreter's path or a version such as '3.9'; got {self.python!r}")
+        self._check_question()
+
+    def _check_question(self) -> None:
+        if self.name is not None and (not isinstance(self.name, str) or not self.name.isidentifier()):
+            raise ValueError(f"name is one imported name; got {self.name!r}")
+        if self.inject is None:
+            if self.line is not None:
+                raise ValueError(f"line says where inject= is put; got line={self.line!r} and nothing to inject")
+            return
+        if not isinstance(self.inject, str) or not self.inject.strip():
+            raise ValueError(f"inject is the text of the new lines, or a unified diff; got {self.inject!r}")
+        if self.name is not None:
+            raise ValueError(f"name and inject are two questions; ask them with two checks; got name={self.name!r}")
+        if placement.is_diff(self.inject):
+            if self.line is not None:
+                raise ValueError(f"a unified diff says where its lines go; got line={self.line!r}")
+        elif self.line is None:
+            raise ValueError(f"inject needs line=, the number that its first line gets; got {self.inject!r} alone")
+        else:
+            whole("line", self.line, least=1, unit="lines")
+
+    def look(self) -> Look:
+        words = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
+        return Look(probe.inspect, **words)
+
+    def judge(self, facts: Facts) -> Finding:
+        subject = self.path or "the source"
+        if facts["findings"]:
+            return Finding(
+                FAIL, f"{subject}: {_worst(facts)}{_safe_words(facts)}", facts=facts, warnings=facts["notes"]
+            )
+        if facts["unknowns"]:
+            first = facts["unknowns"][0]
+            return Finding(
+                UNKNOWN, f"{subject}: {first['message']}", facts=facts, cause=Cause.AMBIGUOUS, warnings=facts["notes"]
+            )
+        if not facts["bound"]:
+            return Finding(UNKNOWN, f"{subject}: no import binds {self.name}", facts=facts, cause=Cause.NOTHING_SEEN)
+        return Finding(PASS, f"{subject}: {self._clean(facts)}", facts=facts, warnings=facts["notes"])
+
+    def _clean(self, facts: Facts) -> str:
+        seen = f"{count(facts['imports'], 'imported name')} in {count(facts['lines'], 'line')}"
+        if self.name is not None:
+            return f"the import of {self.name} keeps its name; {seen}"
+        if self.inject is not None:
+            what = (
+                f"{self.inject.strip().splitlines()[0]!r} fits at line {self.line}" if self.line else "the patch fits"
+            )
+            return f"{what}{_safe_words(facts)}; {seen}"
+        return f"no conflict; {seen}"
+
+
+def _worst(facts: Facts) -> str:
+    rows = facts["findings"]
+    first = next((row for row in rows if row["severity"] == "breaks"), rows[0])
+    more = f" (and {facts['count'] - 1} more)" if facts["count"] > 1 else ""
+    use = (
+        f", first used on line {first['use']}"
+        if first["use"] and f"line {first['use']}" not in first["message"]
+        else ""
+    )
+    return f"{first['rule']}: {first['message']}{use}{more}"
+
+
+def _safe_words(facts: Mapping[str, Any]) -> str:
+    """`; safe at 22–26; line 24 lies inside`."""
+    if facts.get("line") is None or "safe" not in facts:
+        return ""
+    line = facts["line"]
+    ranges = placement.near([list(each) for each in facts["safe"]], line)
+    if not ranges:
+        return "; no line is safe for an import at column 0"
+    words = " and ".join(f"{a}" if a == b else f"{a}–{b}" for a, b in ranges)
+    inside = any(a <= line <= b for a, b in ranges)
+    return f"; safe at {words}{f'; line {line} lies inside' if inside else ''}"
