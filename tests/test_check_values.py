@@ -60,7 +60,7 @@ def test_pickle_and_dict_round_trip(check):
     [
         {"w": "3 h", "nested": {"k": [1, 2, {"x": None}]}},
         [3, 31, 59],
-        Mark("/log", {"gpu1": dict(device=1, inode=2, size=3, now=4.5, crc=6, head=7)}),
+        Mark("/log", {"gpu1": {"device": 1, "inode": 2, "size": 3, "now": 4.5, "crc": 6, "head": 7}}),
         datetime.datetime(2026, 1, 2, 3, 4, tzinfo=datetime.timezone.utc),
         "caf\udce9.pt",
         {1: "one", 2: "two"},
@@ -127,7 +127,7 @@ def test_wrong_use_names_the_argument():
         a.eventually(within=-1)
     with pytest.raises(TypeError, match="seconds is a number of seconds, above 0; got 'soon'"):
         a.timeout("soon")
-    with pytest.raises(ValueError, match="seconds .* got nan"):
+    with pytest.raises(ValueError, match=r"seconds .* got nan"):
         a.after(float("nan"))
     with pytest.raises(ValueError, match="title is a non-empty string"):
         a.named(" ")
@@ -251,19 +251,26 @@ class TestAddresses:
         """
         Brackets, lists, widths, several brackets, users and ports.
         """
-        assert [str(h) for h in hosts("root@gpu[001-003,020]")] == [f"root@gpu{n}" for n in ("001", "002", "003", "020")]
+        assert [str(h) for h in hosts("root@gpu[001-003,020]")] == [
+            f"root@gpu{n}" for n in ("001", "002", "003", "020")
+        ]
         assert [str(h) for h in hosts("r[1-2]n[08-09]:22,login")] == "r1n08:22 r1n09:22 r2n08:22 r2n09:22 login".split()
         assert hosts("[::1]:22") == (SSH("[::1]:22"),)
-        assert (SSH("me@[fe80::1%eth0]:2222").host, SSH("me@[::1]:22").port, SSH("me@h").user) == ("fe80::1%eth0", 22, "me")
+        assert (SSH("me@[fe80::1%eth0]:2222").host, SSH("me@[::1]:22").port, SSH("me@h").user) == (
+            "fe80::1%eth0",
+            22,
+            "me",
+        )
 
     @pytest.mark.parametrize(
-        "text", ["", " ", "gpu[", "gpu]", "gpu[3-1]", "gpu[a-b]", "gpu[]", "a b", "-oProxyCommand=x", "u@", "h:99999", "h:0"]
+        "text",
+        ["", " ", "gpu[", "gpu]", "gpu[3-1]", "gpu[a-b]", "gpu[]", "a b", "-oProxyCommand=x", "u@", "h:99999", "h:0"],
     )
     def test_what_names_no_host_is_refused(self, text):
         """
         A string that names no host is a ValueError that shows what one looks like.
         """
-        with pytest.raises(ValueError, match="got|match"):
+        with pytest.raises(ValueError, match=r"got|match"):
             hosts(text)
 
     def test_a_slip_is_not_a_million_hosts(self):
@@ -274,7 +281,9 @@ class TestAddresses:
             with pytest.raises(ValueError, match="at most 100,000"):
                 hosts(text)
 
-    @pytest.mark.parametrize("address", [Local(), Local(python="/p"), SSH("a@b:1", python="x"), Exec(["a", "b"], name="n")])
+    @pytest.mark.parametrize(
+        "address", [Local(), Local(python="/p"), SSH("a@b:1", python="x"), Exec(["a", "b"], name="n")]
+    )
     def test_addresses_print_as_what_rebuilds_them(self, address):
         """
         repr rebuilds an address, and pickle brings it back.

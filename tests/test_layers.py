@@ -92,7 +92,9 @@ def test_probes_travel_light(path):
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path.name}:{node.lineno}: relative imports don't travel"
             names = [node.module]
-        outside |= {n for n in names if n.split(".")[0] not in sys.stdlib_module_names and not n.startswith("verikit.probes")}
+        outside |= {
+            n for n in names if n.split(".")[0] not in sys.stdlib_module_names and not n.startswith("verikit.probes")
+        }
 
     assert not outside, f"{path.name} imports {outside}"
 

@@ -183,7 +183,7 @@ class Session:
             from verikit.loops import LoopThread
 
             self._thread = LoopThread("verikit-session")
-            self._pool = _pool(self._clock)
+            self._pool = self._thread.call(lambda _: _pool_here(self._clock))
         return self._thread
 
     async def _verify(self, claim: Check, short_circuit: bool, progress: Progress | None, live: Any) -> Report:
@@ -315,6 +315,10 @@ def _pool(clock: Clock) -> Any:
     from verikit.hosts.pool import HostPool
 
     return HostPool(clock)
+
+
+async def _pool_here(clock: Clock) -> Any:
+    return _pool(clock)
 
 
 def _report(root: Result, left: list[str] | None = None) -> Report:

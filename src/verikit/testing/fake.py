@@ -10,9 +10,10 @@ import attrs
 
 from verikit.address import Address
 from verikit.check import Check, Facts, Look
-from verikit.clock import SYSTEM, Clock
+from verikit.clock import Clock
 from verikit.errors import Cause, Unseen
 from verikit.finding import Finding
+from verikit.hosts import OPENERS
 from verikit.hosts.base import BaseHost, as_json, unseen_from
 from verikit.probes.place import Place
 from verikit.verdict import UNKNOWN, Verdict
@@ -54,7 +55,7 @@ class OpenFake(BaseHost):
     """A `FakeHost` that was opened."""
 
     python = ""
-    alive = True
+    failure = None
 
     def __init__(self, address: FakeHost, clock: Clock) -> None:
         super().__init__(address)
@@ -97,12 +98,15 @@ def _next(answers: Mapping[Any, Any], function: Any) -> Any:
     return next(answer) if hasattr(answer, "__next__") else answer
 
 
-async def open_fake(address: FakeHost, *, clock: Clock | None = None, **_: Any) -> OpenFake:
+async def open_fake(address: FakeHost, pool: Any) -> OpenFake:
     """The opened host, or what it says of being down."""
-    address.openings.append((clock or SYSTEM).now())
+    address.openings.append(pool.clock.now())
     if address.down is not None:
         raise address.down
-    return OpenFake(address, clock or SYSTEM)
+    return OpenFake(address, pool.clock)
+
+
+OPENERS[FakeHost] = (__name__, "open_fake")
 
 
 def stated(place: Any, name: str, verdict: str, final: bool) -> list[Any]:

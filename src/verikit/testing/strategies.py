@@ -37,7 +37,9 @@ def leaves(names: str = NAMES) -> st.SearchStrategy[Check]:
     )
 
 
-def trees(leaf: st.SearchStrategy[Check] | None = None, *, depth: int = 6, waits: bool = False) -> st.SearchStrategy[Check]:
+def trees(
+    leaf: st.SearchStrategy[Check] | None = None, *, depth: int = 6, waits: bool = False
+) -> st.SearchStrategy[Check]:
     """Trees of checks, at most `depth` nodes deep, over leaves without a host.
 
     waits: also `.after`, `.timeout`, `.eventually` and `.consistently`.
@@ -58,7 +60,9 @@ def _nodes(part: st.SearchStrategy[Check], waits: bool) -> st.SearchStrategy[Che
         st.builds(lambda a, b: a.then(b), part, part),
         st.builds(lambda parts, k: at_least(1 + k % len(parts), *parts), some, st.integers(0, 3)),
         st.builds(lambda a, title: a.named(title), part, st.sampled_from(["ready", "a part"])),
-        st.builds(lambda a, hosts, k: _on(a, hosts, k), part, st.sets(st.sampled_from(HOSTS), min_size=1), st.integers(0, 4)),
+        st.builds(
+            lambda a, hosts, k: _on(a, hosts, k), part, st.sets(st.sampled_from(HOSTS), min_size=1), st.integers(0, 4)
+        ),
     ]
     if waits:
         moments = st.sampled_from([0.5, 1.0, 3.0])
