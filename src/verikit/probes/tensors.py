@@ -1,0 +1,337 @@
+"""Which tensors are there: names, dtypes, shapes, from headers and attributes alone. Values: `verikit.probes.scan`.
+
+Rows are folded for the journey: names without their numbers, dtypes and shapes once each, so that 10^5 tensors of a
+mixture-of-experts checkpoint stay a few hundred kilobytes.
+"""
+
+import fnmatch
+import json
+import os
+import re
+
+from verikit.probes import formats
+from verikit.probes.formats.layout import Broken, Layout, Window
+from verikit.probes.place import CannotSee, kind_of
+
+MOST_TENSORS = 400_000
+MOST_FILES = 200_000
+CONFIG_LIMIT = 4 << 20
+DEEPEST = 6
+# Files of a folder that may hold tensors; a file or glob that is named is read whatever its ending.
+ENDINGS = (
+    ".safetensors",
+    ".pt",
+    ".pth",
+    ".bin",
+    ".ckpt",
+    ".npy",
+    ".npz",
+    ".gguf",
+    ".parquet",
+    ".arrow",
+    ".tar",
+    ".metadata",
+)
+_NUMBER = re.compile(r"\d+")
+
+
+def inspect(place, path, config="config.json", under=""):
+    """The tensors of a file, a folder or a glob, and the config beside them: folded rows.
+
+    Reads headers only.  `config`: a path, relative to the folder of the subject; not there is None in the facts.
+    """
+    root, files, globbed = found_files(place, path)
+    fold = Fold()
+    facts = {
+        "root": root,
+        "config": None,
+        "config_file": os.path.basename(config),
+        "faults": [],
+        "unknowns": [],
+        "metadata": {},
+    }
+    for number, name in enumerate(files):
+        layout = layout_of(place, os.path.join(root, name))
+        fold.file(name)
+        for row in layout.tensors:
+            label = row.name
+            if under and not label.startswith(under):
+                continue
+            fold.tensor(number, label[len(under) :], row.dtype, row.shape, extra_of(layout, row))
+        tell_layout(facts, number, name, layout)
+        if number % 256 == 255:
+            place.progress(number + 1, len(files), "files")
+    facts["config"], facts["config_missing"] = read_config(place, root, config)
+    facts["index"] = index_of(place, root, files, fold) if not globbed else None
+    facts.update(fold.facts())
+    return facts
+
+
+def found_files(place, path):
+    """(folder, names in it, whether a pattern was given). A single file is itself; a folder every file of known ending."""
+    try:
+        info = place.stat(path)
+    except OSError:
+        if not any(c in path for c in "*?["):
+            raise
+        return globbed(place, path)
+    if kind_of(info.st_mode) == "a directory":
+        files = list(walk(place, path, "", 0))
+        return path, sorted(files, key=natural), False
+    return os.path.dirname(path) or ".", [os.path.basename(path)], False
+
+
+def natural(name):
+    """hs_2 before hs_10."""
+    return [(1, int(part), part) if part.isdigit() else (0, 0, part) for part in re.split(r"(\d+)", name)]
+
+
+def walk(place, folder, inside, depth):
+    """Names, relative to the folder, of what may hold tensors; links to folders are not followed."""
+    count = 0
+    for name in place.listdir(os.path.join(folder, inside) if inside else folder):
+        relative = os.path.join(inside, name) if inside else name
+        mode = place.stat(os.path.join(folder, relative), follow=False).st_mode
+        if kind_of(mode) == "a directory":
+            if depth < DEEPEST and not name.startswith("."):
+                yield from walk(place, folder, relative, depth + 1)
+        elif name.endswith(ENDINGS):
+            count += 1
+            if count > MOST_FILES:
+                raise CannotSee("bound_reached", "more than {:,} files under {}".format(MOST_FILES, folder))
+            yield relative
+
+
+def globbed(place, pattern):
+    """Files by a pattern with *, ?, [ in any part, and ** over parts."""
+    parts = pattern.split("/")
+    first = next(k for k, part in enumerate(parts) if any(c in part for c in "*?["))
+    root = "/".join(parts[:first]) or ("/" if pattern.startswith("/") else ".")
+    files = sorted(matching(place, root, "", parts[first:], 0), key=natural)
+    return root, list(dict.fromkeys(files)), True
+
+
+def matching(place, root, inside, parts, depth):
+    here = os.path.join(root, inside) if inside else root
+    if not parts or depth > 64:
+        return
+    try:
+        names = place.listdir(here)
+    except NotADirectoryError:
+        return
+    if parts[0] == "**":
+        yield from matching(place, root, inside, parts[1:], depth + 1)
+        for name in names:
+            if not os.path.islink(os.path.join(here, name)):
+                yield from matching(place, root, os.path.join(inside, name), parts, depth + 1)
+        return
+    for name in names:
+        if fnmatch.fnmatchcase(name, parts[0]) and not (name.startswith(".") and not parts[0].startswith(".")):
+            relative = os.path.join(inside, name)
+            if len(parts) > 1:
+                yield from matching(place, root, relative, parts[1:], depth + 1)
+            elif kind_of(place.stat(os.path.join(root, relative)).st_mode) is None:
+                yield relative
+
+
+def layout_of(place, path):
+    """The `Layout` of one file; what could not be made out is in its faults and unknowns."""
+    with place.steady(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        head = file.read(formats.HEAD)
+        module = formats.of_file(head, size)
+        layout = Layout(path, size, module)
+        if module is None:
+            what = "empty file" if size == 0 else "no format of tensors that is known here"
+            layout.fault("empty", what) if size == 0 else layout.unseen("unsupported", what)
+            return layout
+        try:
+            formats.load(module).structure(Window(file, size, path=path), layout)
+        except Broken as broken:
+            if broken.kind in ("bound_reached", "unsupported"):
+                layout.unseen(broken.kind, broken.what, broken.where)
+            else:
+                layout.fault(broken.kind, broken.what, broken.where)
+    return layout
+
+
+def extra_of(layout, row):
+    """How a stored tensor is held, where its format says more than a shape; None for plain ones."""
+    views = layout.notes.get("views")
+    return views.get(row.name) if isinstance(views, dict) else None
+
+
+def tell_layout(facts, number, name, layout):
+    """A file's faults, unknowns and metadata into the facts, bounded."""
+    for key, rows in (("faults", layout.faults), ("unknowns", layout.unknowns)):
+        for row in rows[:4]:
+            if len(facts[key]) < 200:
+                facts[key].append([number, row["kind"], row["what"]])
+            else:
+                facts[key + "_more"] = facts.get(key + "_more", 0) + 1
+    metadata = layout.notes.get("metadata")
+    if metadata:
+        facts["metadata"][str(number)] = {
+            str(key)[:200]: str(value)[:2000] for key, value in list(metadata.items())[:32]
+        }
+
+
+def read_config(place, root, config):
+    """(the config as JSON, why not)."""
+    path = config if os.path.isabs(config) else os.path.join(root, config)
+    try:
+        with place.open(path) as file:
+            data = file.read(CONFIG_LIMIT + 1)
+    except OSError as error:
+        return None, "%s: %s" % (path, error.strerror)
+    if len(data) > CONFIG_LIMIT:
+        return None, "%s is longer than 4 MiB" % path
+    try:
+        return json.loads(data.decode("utf-8")), None
+    except (ValueError, RecursionError) as error:
+        return None, "%s is no JSON: %s" % (path, error)
+
+
+def index_of(place, root, files, fold):
+    """What a `*.index.json` says against what the shards hold: names told wrong, shards not there, names not told."""
+    index = next((name for name in place.listdir(root) if name.endswith(".index.json")), None)
+    if index is None:
+        return None
+    found, why = read_config(place, root, index)
+    if not isinstance(found, dict) or not isinstance(found.get("weight_map"), dict):
+        return {"file": index, "broken": why or "no weight_map", "wrong": [], "shards": [], "untold": []}
+    here = fold.files_by_name()
+    told = found["weight_map"]
+    wrong = [[name, str(file), here.get(name)] for name, file in told.items() if here.get(name) != file]
+    shards = sorted({str(file) for file in told.values()} - set(files))
+    untold = [name for name in here if name not in told and here[name] in set(told.values())]
+    return {
+        "file": index,
+        "broken": None,
+        "wrong": wrong[:100],
+        "shards": shards[:100],
+        "untold": untold[:100],
+        "more": max(0, len(wrong) - 100) + max(0, len(untold) - 100),
+        "told": len(told),
+    }
+
+
+class Fold:
+    """Rows of tensors with every repeated part kept once."""
+
+    def __init__(self):
+        self.files, self.rows = [], []
+        self.names, self.dtypes, self.shapes, self.extras = {}, {}, {}, {}
+
+    def file(self, name):
+        self.files.append(name)
+
+    def tensor(self, file, name, dtype, shape, extra):
+        if len(self.rows) >= MOST_TENSORS:
+            raise CannotSee("bound_reached", "more than {:,} tensors".format(MOST_TENSORS))
+        numbers = (
+            tuple(int(n) if n == "0" or n[0] != "0" else n for n in _NUMBER.findall(name)) if len(name) < 1000 else ()
+        )
+        template = _NUMBER.sub("\0", name) if len(name) < 1000 else name
+        row = (
+            file,
+            self.names.setdefault(template, len(self.names)),
+            self.dtypes.setdefault(dtype, len(self.dtypes)),
+            self.shapes.setdefault(tuple(shape), len(self.shapes)),
+            self.extras.setdefault(json.dumps(extra, sort_keys=True), len(self.extras)),
+        )
+        self.rows.append(row + numbers)
+
+    def files_by_name(self):
+        """{tensor: file}."""
+        return {name: self.files[file] for file, name, _, _, _ in unfolded_rows(self.facts())}
+
+    def facts(self):
+        return {
+            "files": self.files,
+            "rows": self.rows,
+            "names": list(self.names),
+            "dtypes": list(self.dtypes),
+            "shapes": [list(shape) for shape in self.shapes],
+            "extras": [json.loads(extra) for extra in self.extras],
+        }
+
+
+def unfolded_rows(facts):
+    """(file number, name, dtype, shape, extra) of each tensor."""
+    templates = [name.split("\0") for name in facts["names"]]
+    shapes = [tuple(shape) for shape in facts["shapes"]]
+    for row in facts["rows"]:
+        parts = templates[row[1]]
+        name = parts[0]
+        for number, part in zip(row[5:], parts[1:]):
+            name += "%s%s" % (number, part)
+        yield row[0], name, facts["dtypes"][row[2]], shapes[row[3]], facts["extras"][row[4]]
+
+
+# In memory.
+
+
+def live(place, subject, under=""):
+    """(name, dtype, shape, extra) of each tensor of an object in this process, by its attributes; no value is touched."""
+    return {"entries": list(live_rows(subject.subject, under)), "live": True}
+
+
+def live_tensors(subject):
+    """(name, tensor) of a tensor, a mapping (nested ones by dotted names), a sequence, or a module."""
+    if hasattr(subject, "named_parameters") and hasattr(subject, "named_buffers"):
+        yield from subject.named_parameters(remove_duplicate=False)
+        yield from subject.named_buffers(remove_duplicate=False)
+    elif hasattr(subject, "shape") and hasattr(subject, "dtype"):
+        yield "", subject
+    else:
+        yield from nested(subject, "", 0)
+
+
+def nested(subject, prefix, depth):
+    items = None
+    if hasattr(subject, "keys") and hasattr(subject, "__getitem__"):
+        items = [(str(key), subject[key]) for key in subject.keys()]  # noqa: SIM118 - a BatchEncoding iterates otherwise
+    elif isinstance(subject, (list, tuple)):
+        items = [(str(number), each) for number, each in enumerate(subject)]
+    if items is None or depth > 8:
+        yield prefix, subject
+        return
+    for key, value in items:
+        name = prefix + "." + key if prefix else key
+        if hasattr(value, "shape") and hasattr(value, "dtype"):
+            yield name, value
+        elif hasattr(value, "keys") or (isinstance(value, (list, tuple)) and any(hasattr(v, "shape") for v in value)):
+            yield from nested(value, name, depth + 1)
+        else:
+            yield name, value
+
+
+def live_rows(subject, under):
+    for name, tensor in live_tensors(subject):
+        if under and not name.startswith(under):
+            continue
+        try:
+            yield name[len(under) :], tensor.dtype, tensor.shape, tensor
+        except AttributeError:
+            yield name[len(under) :], "a " + type(tensor).__name__, (), None
+
+
+def held(tensor):
+    """How a live tensor is held: device, strides, storage; only what it tells."""
+    out = {"device": str(getattr(tensor, "device", "cpu") or "cpu")}
+    strides = tensor.stride() if callable(getattr(tensor, "stride", None)) else getattr(tensor, "strides", None)
+    shape = tuple(tensor.shape)
+    if strides is not None:
+        out["stride0"] = any(step == 0 and size > 1 for step, size in zip(strides, shape))
+    if callable(getattr(tensor, "is_contiguous", None)):
+        out["contiguous"] = bool(tensor.is_contiguous())
+    elif hasattr(tensor, "flags"):
+        out["contiguous"] = bool(tensor.flags["C_CONTIGUOUS"])
+    if callable(getattr(tensor, "untyped_storage", None)) and out["device"] != "meta":
+        out["storage"], out["nbytes"] = tensor.untyped_storage().nbytes(), tensor.numel() * tensor.element_size()
+        out["pointer"] = tensor.untyped_storage().data_ptr()
+    elif hasattr(tensor, "nbytes") and hasattr(tensor, "base"):
+        base = tensor if tensor.base is None else tensor.base
+        out["storage"], out["nbytes"] = getattr(base, "nbytes", tensor.nbytes), tensor.nbytes
+    return out
