@@ -1,0 +1,396 @@
+"""CheckpointIntact: a checkpoint that arrived whole, is what its own metadata says, and would run nothing when loaded."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+import attrs
+
+from verikit.check import Check, Facts, Host, Look
+from verikit.errors import Cause
+from verikit.finding import Finding
+from verikit.probes import checkpoint as probe
+from verikit.probes import manifest as manifests
+from verikit.probes import stability
+from verikit.probes.formats import pickle_names
+from verikit.text import count, exact_size
+from verikit.text import size as show
+from verikit.values import Frozen, freeze, number, whole
+from verikit.values import path as as_path
+from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict
+
+DEPTHS = ("size", "structure", "content")
+
+SECONDS = {"size": 60.0, "structure": 120.0, "content": 86400.0}
+"""For one look at that depth. Every byte of a terabyte on a slow disk takes hours: `.timeout()` says when to give up."""
+
+_DOTTED = re.compile(r"^[^\W\d]\w*(\.[^\W\d]\w*)+$")
+
+
+# Fields.
+
+
+def _depth(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
+    if value not in DEPTHS:
+        raise ValueError(f"depth is one of {', '.join(map(repr, DEPTHS))}; got {value!r}")
+
+
+def _pickle(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
+    if value not in ("safe", "any"):
+        raise ValueError(f'pickle is "safe" or "any"; got {value!r}')
+
+
+def _flag(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
+    if not isinstance(value, bool):
+        raise TypeError(f"{field.name} is True or False; got {value!r}")
+
+
+def _size(value: Any) -> int | None:
+    return None if value is None else whole("size", value)
+
+
+def _digest(value: Any) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise TypeError(f"digest is text such as 'sha256:…'; got {value!r}")
+    try:
+        ((name, digits),) = manifests.digest_of(value).items()
+    except ValueError as error:
+        raise ValueError(f"digest: {error}") from None
+    return digits if "|" in name else f"{name}:{digits}"
+
+
+def _manifest(value: Any) -> Any:
+    if value is None or isinstance(value, Frozen):
+        return value
+    if isinstance(value, Mapping):
+        try:
+            return freeze(manifests.of_json(dict(value)))
+        except ValueError as error:
+            raise ValueError(f"manifest: {error}") from None
+    return as_path(value)
+
+
+def _keys(value: Any) -> Any:
+    """{name: what is beneath it}: None (anything), a number of entries, or again such a mapping."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        value = (value,)
+    if isinstance(value, Mapping):
+        named = {key: _beneath(key, item) for key, item in value.items()}
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        named = dict.fromkeys(sorted(value) if isinstance(value, (set, frozenset)) else value)
+    else:
+        raise TypeError(f"keys is a name, names, or {{name: what is beneath it}}; got {value!r}")
+    if not named or not all(isinstance(key, str) and key for key in named):
+        raise ValueError(f"keys names at least one top-level key of the checkpoint, as text; got {value!r}")
+    return Frozen(named)
+
+
+def _beneath(key: str, value: Any) -> Any:
+    if value is None or value is ...:
+        return None
+    if isinstance(value, int) and not isinstance(value, bool):
+        return whole(f"keys[{key!r}]", value, unit="entries")
+    return _keys(value)
+
+
+def _newer(value: Any) -> float | None:
+    if isinstance(value, datetime.datetime):
+        if value.tzinfo is None:
+            raise ValueError(f"newer_than is seconds since the epoch or a datetime with its time zone; got {value!r}")
+        value = value.timestamp()
+    return None if value is None else number("newer_than", value, least=0)
+
+
+def _stable(value: Any) -> float | None:
+    return None if value is None else number("stable_for", value, above=0)
+
+
+def _allow(value: Any) -> tuple[str, ...]:
+    names = (value,) if isinstance(value, str) else tuple(value)
+    for name in names:
+        if not isinstance(name, str) or not _DOTTED.match(name):
+            raise ValueError(f"allow takes full dotted names such as 'myteam.config.Config', no patterns; got {name!r}")
+    return names
+
+
+@attrs.frozen(repr=False)
+class CheckpointIntact(Check):
+    """A checkpoint (a file, a folder or a glob) is whole, agrees with its own metadata, and runs nothing when loaded.
+
+    depth: `"size"` (the file system's word), `"structure"` (headers, directories and indexes; no tensor byte is read), or
+    `"content"` (every byte, against CRC-32s and digests; it loads the disk). Each finding says which was reached.
+    size: bytes, of all its files together.  digest: `"sha256:…"` of the one file, read whole at any depth.
+    manifest: what `seal` returned, or the path on the host of a sums file, a hub's file list, a model-signing bundle.
+    keys: top-level keys that must be there: a name, names, or `{name: …}` with `…` (anything), a number of entries, or
+    keys again; at content depth only the bytes beneath them are read.
+    newer_than: seconds since the epoch, or a datetime; every file was written after it.
+    stable_for: seconds for which nothing of it has changed, and nobody is writing.
+    finite: no NaN or Inf in any tensor; at content depth only.
+    pickle: `"safe"`: only names known to be harmless, or in `allow`; `"any"`: other names are warnings.
+
+    A missing file is FAIL, an unreadable one UNKNOWN.  Nothing found in a folder is never a PASS.  No name that a pickle
+    holds is ever imported.  Raises ValueError or TypeError for a value outside these.
+    """
+
+    absent: ClassVar[Verdict] = FAIL
+
+    path: str = attrs.field(converter=as_path)
+    depth: str = attrs.field(default="structure", kw_only=True, validator=_depth)
+    size: int | None = attrs.field(default=None, kw_only=True, converter=_size)
+    digest: str | None = attrs.field(default=None, kw_only=True, converter=_digest)
+    manifest: Any = attrs.field(default=None, kw_only=True, converter=_manifest)
+    keys: Any = attrs.field(default=None, kw_only=True, converter=_keys)
+    newer_than: float | None = attrs.field(default=None, kw_only=True, converter=_newer)
+    stable_for: float | None = attrs.field(default=None, kw_only=True, converter=_stable)
+    finite: bool = attrs.field(default=False, kw_only=True, validator=_flag)
+    pickle: str = attrs.field(default="safe", kw_only=True, validator=_pickle)
+    allow: tuple[str, ...] = attrs.field(default=(), kw_only=True, converter=_allow)
+
+    def __attrs_post_init__(self) -> None:
+        if self.finite and self.depth != "content":
+            raise ValueError(f'finite=True reads every value: it takes depth="content"; got depth={self.depth!r}')
+        if self.keys is not None and self.depth == "size":
+            raise ValueError('keys are read from the checkpoint\'s metadata: they take depth="structure" or "content"')
+
+    def look(self) -> Look:
+        arguments: dict[str, Any] = {"path": self.path, "depth": self.depth}
+        return Look(probe.inspect, **arguments).within(SECONDS[self.depth])
+
+    async def examine(self, host: Host) -> Finding:
+        """Asks for what its fields claim: rest, the checkpoint itself, its digests."""
+        facts: dict[str, Any] = {}
+        if self.stable_for is not None:
+            look = Look(stability.rest, path=self.path, stable_for=self.stable_for)
+            facts["rest"] = await host.ask(look.within(self.stable_for + 60))
+        facts.update(await host.ask(self.look()))
+        if self.digest is not None or self.manifest is not None:
+            facts["measured"] = [await host.ask(look) for look in self._measures()]
+        return self.judge(facts)
+
+    def _measures(self) -> Iterator[Look]:
+        rows = []
+        if self.digest is not None:
+            own = {"path": "", "size": None, "digests": manifests.digest_of(self.digest)}
+            rows.append(
+                {"manifest": {"schema": manifests.SCHEMA, "source": "digest", "files": [own], "complete": False}}
+            )
+        if self.manifest is not None:
+            rows.append({"manifest_path" if isinstance(self.manifest, str) else "manifest": self.manifest})
+        for row in rows:
+            yield Look(manifests.measure, path=self.path, **row).within(SECONDS["content"])
+
+    def judge(self, facts: Facts) -> Finding:
+        told = {**facts, "coverage": coverage(facts)}
+        warnings = tuple(_warnings(self, facts))
+        faults = list(_faults(self, facts))
+        if faults:
+            return Finding(FAIL, _sentence(facts["path"], faults), facts=told, warnings=warnings)
+        unknowns = list(_unknowns(self, facts))
+        if unknowns:
+            cause = Cause(unknowns[0][0])
+            reason = _sentence(facts["path"], [words for _, words in unknowns])
+            return Finding(UNKNOWN, reason, facts=told, warnings=warnings, cause=cause)
+        return Finding(PASS, _whole(self, facts), facts=told, warnings=warnings)
+
+
+# What is wrong.
+
+
+def _faults(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
+    """One sentence for each fault, the gravest first."""
+    cut = [row for row in facts["files"] if any(fault["kind"] == "truncated" for fault in row["faults"])]
+    for row in cut:
+        yield _subject(facts, row, _truncated(check, facts, row))
+    yield from _size_fault(check, facts, cut)
+    for row in facts["files"]:
+        for fault in row["faults"]:
+            if fault["kind"] != "truncated":
+                yield _subject(facts, row, fault["what"] + _hints(row))
+    for fault in (facts["folder"] or {}).get("faults", ()):
+        yield fault["what"]
+    if check.pickle == "safe":
+        yield from _unsafe(check, facts)
+    yield from _unmet(check, facts)
+
+
+def _subject(facts: Facts, row: Facts, words: str) -> str:
+    return words if facts["kind"] == "file" and facts["count"] == 1 else f"{row['name']}: {words}"
+
+
+def _truncated(check: CheckpointIntact, facts: Facts, row: Facts) -> str:
+    missing = next(fault["what"] for fault in row["faults"] if fault["kind"] == "truncated")
+    wanted, least = row["needed"], row["notes"].get("needed_is_least")
+    if check.size is not None and facts["count"] == 1 and check.size > row["size"]:
+        wanted, least = check.size, False
+    if wanted is None:
+        return f"truncated: {exact_size(row['size'])}; {missing}{_hints(row)}"
+    expected = f"{wanted:,} bytes " + ("or more by its own data.pkl" if least else "expected")
+    have, want = show(row["size"]), show(wanted)
+    if have == want:
+        have = f"{row['size']:,} bytes"
+    return f"truncated: {have} of {'at least ' if least else ''}{want} ({expected}); {missing}{_hints(row)}"
+
+
+def _hints(row: Facts) -> str:
+    hints = row["notes"].get("hints") or ()
+    return f" ({'; '.join(hints)})" if hints else ""
+
+
+def _size_fault(check: CheckpointIntact, facts: Facts, cut: list[Facts]) -> Iterator[str]:
+    if (
+        check.size is None
+        or facts["size"] == check.size
+        or (cut and facts["count"] == 1 and check.size > facts["size"])
+    ):
+        return
+    have = f"{facts['size']:,} bytes" + (f" in {facts['count']:,} files" if facts["count"] > 1 else "")
+    if facts["size"] < check.size and facts["depth"] == "size":
+        yield f"truncated: {show(facts['size'])} of {show(check.size)} ({check.size:,} bytes expected, {have} there)"
+    else:
+        yield f"{have}, {check.size:,} expected"
+
+
+def _unsafe(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
+    for name, use in _globals(facts).items():
+        if name not in check.allow and (pickle_names.kind(name) == "harmful" or use["use"] == "changed"):
+            yield f"unsafe pickle: would {_WOULD[use['use']]} {_known_as(name)} ({use['where']})"
+    for row in facts["pickle"]["hidden"]:
+        yield f"unsafe pickle: would reach {row['what']} ({row['where']})"
+
+
+_WOULD = {"called": "call", "constructed": "construct", "named": "import", "changed": "change"}
+
+
+def _known_as(name: str) -> str:
+    """`os.system` is pickled by the name of the module that it is made in."""
+    module, _, rest = name.partition(".")
+    return f"os.{rest}" if module in ("posix", "nt") else name
+
+
+def _globals(facts: Facts) -> Mapping[str, Any]:
+    return facts["pickle"]["globals"]  # type: ignore[no-any-return]
+
+
+def _unmet(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
+    """Expectations that the evidence contradicts."""
+    if check.newer_than is not None and facts["oldest"] is not None and facts["oldest"] <= check.newer_than:
+        yield f"last written {_time(facts['oldest'])}, not after {_time(check.newer_than)}"
+    yield from _rest_faults(check, facts.get("rest"))
+    for measured in facts.get("measured", ()):
+        for row in measured["differ"]:
+            yield f"{row['path'] or os.path.basename(facts['path'])}: {row['what']}"
+        for name in measured["extra"] or ():
+            yield f"{name}: not in the manifest, which lists all files"
+    if check.keys is not None:
+        yield from _missing_keys(check.keys, facts)
+
+
+def _time(seconds: float) -> str:
+    moment = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
+    return moment.strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _rest_faults(check: CheckpointIntact, rest: Facts) -> Iterator[str]:
+    if rest is None:
+        return
+    for name, what in rest["changed"]:
+        yield f"{name or 'it'} changed within {check.stable_for:g} s: {what}"
+    for name in rest["temporary"]:
+        yield f"{name}: a copy or download that is not finished"
+    for writer in rest["writers"]:
+        yield f"being written by {writer}"
+
+
+def _missing_keys(keys: Mapping[str, Any], facts: Facts, tree: Any = None, above: str = "") -> Iterator[str]:
+    return iter(())
+
+
+# What could not be seen.
+
+
+def _unknowns(check: CheckpointIntact, facts: Facts) -> Iterator[tuple[str, str]]:
+    for row in facts["files"]:
+        for unknown in row["unknowns"]:
+            yield unknown["kind"], _subject(facts, row, unknown["what"])
+    for unknown in (facts["folder"] or {}).get("unknowns", ()):
+        yield unknown["kind"], unknown["what"]
+    if not facts["count"]:
+        yield "nothing_seen", "nothing of a checkpoint was found"
+    if check.pickle == "safe":
+        others = sorted(_others(check, facts))
+        if others:
+            allow = f"allow=({', '.join(map(repr, others[:4]))}{',' if len(others) == 1 else ''})"
+            yield (
+                "ambiguous",
+                f"the pickle names {', '.join(others[:4])}, which is for you to trust: {allow} settles it",
+            )
+        if facts["pickle"]["more"]:
+            yield "bound_reached", f"pickles name {facts['pickle']['more']:,} more than could be listed"
+
+
+def _others(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
+    return (name for name in _globals(facts) if name not in check.allow and pickle_names.kind(name) == "other")
+
+
+# What is well.
+
+
+def _whole(check: CheckpointIntact, facts: Facts) -> str:
+    return f"{facts['path']}: {', '.join(_seen(check, facts))}; {_limits(check, facts)}"
+
+
+def _seen(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
+    if facts["count"] > 1:
+        yield count(facts["count"], "file")
+    yield f"{facts['size']:,} bytes"
+    formats = sorted({row["format"] for row in facts["files"] if row["format"]})
+    if facts["depth"] != "size":
+        yield f"{count(facts['tensors'], 'tensor')} ({', '.join(formats)})"
+        yield "structure complete"
+    if facts.get("measured"):
+        yield "digests as expected"
+
+
+def _limits(check: CheckpointIntact, facts: Facts) -> str:
+    """What was not looked at, in words."""
+    if facts.get("measured"):
+        return "every byte was read"
+    if facts["depth"] == "size":
+        return "only sizes were looked at, no byte was read"
+    return f"tensor bytes were not compared ({show(facts['read'])} of metadata read)"
+
+
+def coverage(facts: Facts) -> dict[str, Any]:
+    """What was examined of how much."""
+    return {
+        "depth": facts["depth"],
+        "bytes": [facts["read"], facts["size"]],
+        "files": [facts["count"], facts["count"]],
+        "tensors": facts["tensors"],
+        "compared": bool(facts.get("measured")),
+    }
+
+
+def _warnings(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
+    for row in facts["files"]:
+        yield from (_subject(facts, row, warning["what"]) for warning in row["warnings"])
+    yield from (warning["what"] for warning in (facts["folder"] or {}).get("warnings", ()))
+    if check.pickle == "any":
+        for name, use in _globals(facts).items():
+            if pickle_names.kind(name) != "harmless":
+                yield f"the pickle would {_WOULD[use['use']]} {name}"
+    for measured in facts.get("measured", ()):
+        yield from measured["notes"]
+
+
+def _sentence(path: str, faults: list[str]) -> str:
+    more = f"; and {count(len(faults) - 1, 'more fault')}" if len(faults) > 1 else ""
+    return f"{path}: {faults[0]}{more}"
