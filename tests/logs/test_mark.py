@@ -15,7 +15,8 @@ def test_mark_is_a_value():
     """
     one, two = Mark("/x", {"local": ENTRY}), Mark("/x", {"local": dict(reversed(ENTRY.items()))})
 
-    assert one == two and hash(one) == hash(two)
+    assert one == two
+    assert hash(one) == hash(two)
     assert eval(repr(one)) == one
 
 

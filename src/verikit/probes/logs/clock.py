@@ -1,0 +1,83 @@
+"""Times written in logs, as far as they serve: differences within one log, and whether they are this host's clock."""
+
+import calendar
+import re
+import time
+
+_FULL = re.compile(r"(\d{4})[-/.](\d\d)[-/.](\d\d)[T _](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?")
+_US = re.compile(r"(\d\d)/(\d\d)/(\d{4}) (\d\d):(\d\d):(\d\d)")
+_MONTH_DAY = re.compile(r"\b(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)")
+_GLOG = re.compile(r"[IWEF](\d{3,4}) (\d\d):(\d\d):(\d\d)")
+_CLOCK = re.compile(r"(?:^|[\s\[|])(\d\d):(\d\d):(\d\d)(?:[.,]\d+)?(?=[\s\],|]|$)")
+LOOKED_AT = 160
+
+
+def stamp(text):
+    """(seconds, whether a date is among them) of the time at the beginning of a line; None without one.
+
+    Dates without a year are of 2000; a zone other than UTC is taken off.
+    """
+    text = text[:LOOKED_AT]
+    found = _FULL.search(text)
+    if found:
+        return _epoch(found.group(1, 2, 3, 4, 5, 6), found.group(8)), True
+    found = _US.search(text)
+    if found:
+        month, day, year = found.group(1, 2, 3)
+        return _epoch((year, month, day, *found.group(4, 5, 6)), None), True
+    found = _MONTH_DAY.search(text)
+    if found:
+        return _epoch(("2000", *found.groups()), None), False
+    found = _GLOG.search(text)
+    if found:
+        day = found.group(1)
+        return _epoch(("2000", day[:-2], day[-2:], *found.group(2, 3, 4)), None), False
+    found = _CLOCK.search(text)
+    if found:
+        hours, minutes, seconds = (int(part) for part in found.groups())
+        return float(hours * 3600 + minutes * 60 + seconds), False
+    return None
+
+
+def _epoch(parts, zone):
+    try:
+        year, month, day, hours, minutes, seconds = (int(part) for part in parts)
+        if not (1 <= month <= 12 and 1 <= day <= 31 and hours < 24 and minutes < 60 and seconds < 61):
+            return 0.0
+        when = float(calendar.timegm((year, month, day, hours, minutes, seconds)))
+    except (ValueError, OverflowError):
+        return 0.0
+    if zone and zone != "Z":
+        digits = zone[1:].replace(":", "")
+        ahead = int(digits[:2]) * 3600 + int(digits[2:]) * 60
+        when -= ahead if zone[0] == "+" else -ahead
+    return when
+
+
+def between(earlier, later):
+    """Seconds from one line's time to another's; over midnight where they are clock times only. None if either lacks."""
+    if earlier is None or later is None:
+        return None
+    gap = later[0] - earlier[0]
+    if gap < -60 and not later[1] and later[0] < 86400:
+        gap += 86400
+    return gap
+
+
+def ahead_of(stamp_, written):
+    """How far a log's clock is from the file's, if that is a time zone (a multiple of 15 minutes up to 14 hours) or nothing.
+
+    stamp_: of the last line; written: the file's mtime. None where the two do not go together.
+    """
+    if stamp_ is None or not stamp_[1]:
+        return None
+    gap = stamp_[0] - written
+    zone = round(gap / 900.0) * 900
+    if abs(zone) > 14 * 3600 or abs(gap - zone) > 120:
+        return None
+    return float(zone)
+
+
+def local(seconds):
+    """A UTC time as people write it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

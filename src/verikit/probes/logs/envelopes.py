@@ -1,0 +1,202 @@
+# ruff: noqa: E501
+"""What programs, collectors and terminals put in front of a message, taken off before anything is matched.
+
+One row an envelope: its name, and a pattern for the beginning of the line.  Groups named rank, pid, source, level say
+what they say everywhere; a row without them is only cut off.  A row eats at most one blank behind itself, so that the
+indentation of a traceback frame stays.  Add a row, and a line for it in tests/logs/test_envelopes.py.
+"""
+
+import re
+
+LONGEST = 16384
+"""Bytes of one line that are looked at: the first and the last half. A 5 MB line costs no more than that."""
+
+_TIME = r"\d\d?:\d\d:\d\d(?:[.,]\d+)?"
+_DAY = r"(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d/\d\d/\d{2,4}|\d\d-\d\d)"
+_ZONE = r"(?: ?Z| ?[+-]\d\d:?\d\d| UTC)?"
+_LEVEL = r"(?P<level>TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARNING|WARN|ERROR|ERR|CRITICAL|CRIT|FATAL|EXCEPTION|debug|info|warning|warn|error|fatal|critical)"
+
+ENVELOPES = (
+    ("cri", r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d) (?:stdout|stderr) [FP] ?"),
+    ("klog", r"(?:<\d+>)?\[ *\d+\.\d{3,9}\] ?"),
+    (
+        "glog",
+        r"\[?(?:rank\d+\]:\[)?(?P<level>[IWEFCD])(?:\d{3,4}|\d{8}) "
+        + _TIME
+        + r" +(?:\d+ +)?[\w./+-]+:\d+\](?: \[[^\]]*?[Rr]ank (?P<rank>\d+)\])? ?",
+    ),
+    ("epoch", r"(?P<level>[IWEF])0000 00:00:\d+\.\d+ +\d+ [\w./-]+:\d+\] ?"),
+    ("jupyter", r"\[(?P<level>[IWECD]) \d{4}-\d\d-\d\d " + _TIME + r"(?: [\w.]+)?\] ?"),
+    ("sglang", r"\[" + _DAY + r" " + _TIME + r"(?: (?:DP|PP|TP|EP)\d+)* (?:DP|PP|TP|EP)(?P<rank>\d+)\] ?"),
+    ("bracketed-level-time", r"\[" + _LEVEL + r"\][ |]+" + _DAY + "[ T]" + _TIME + r"[ |:-]*"),
+    ("worker", r"\((?P<source>[A-Za-z_][\w.:<>-]*(?= ))? ?(?:rank=(?P<rank>\d+) )?pid=(?P<pid>\d+)(?:, ip=[^)]*)?\) ?"),
+    ("worker-rank", r"\((?P<source>[A-Za-z_]\w*) rank=(?P<rank>\d+)\) ?"),
+    ("ray-daemon", r"\((?P<source>raylet|autoscaler|gcs_server|dashboard)(?:[ ,+][^)]*)?\) ?"),
+    ("rank", r"\[(?:rank ?|Rank ?|RANK ?|default|train|trainer|GPU ?|gpu)(?P<rank>\d{1,5})\]:? ?"),
+    ("mpirun", r"\[\d+,(?P<rank>\d+)\]<std(?:out|err)>:? ?"),
+    ("double-number", r"\[\d{2,7}\](?= ?\[rank) ?"),
+    ("numbered", r"\[(?P<rank>\d{1,4})\]: ?"),
+    ("srun", r" {0,4}(?P<rank>\d{1,5}): (?! *\w+ +\|)"),
+    ("pod", r"\[pod/[\w./-]+\] ?"),
+    ("compose", r"(?P<source>[A-Za-z][\w.]*[-_][\w.-]*\d|[A-Za-z]+\d+) +\| ?"),
+    ("kernel", r"(?:[\w.-]+ )?kernel: ?"),
+    ("syslog", r"[^\W\d]{3,5}\.? [ \d]\d " + _TIME + r" [\w.-]+ (?:kernel|[\w./@-]+(?:\[\d+\])?): ?"),
+    ("node", r"(?:[a-z][a-z0-9]*(?:-[a-z0-9]+)*-\d+|(?:node|gpu|worker|host|rank|ip)-?[\d-]+): "),
+    ("stream", r"(?:stderr|stdout|STDERR|STDOUT): "),
+    ("logfmt", r'time="?\d{4}-[\d:T.Z+-]+"? level=(?P<level>\w+) (?:msg=)?"?'),
+    ("bracketed-time", r"\[" + _DAY + "[ T]" + _TIME + _ZONE + r"\] ?"),
+    ("bracketed-clock", r"\[" + _TIME + r"\] ?"),
+    ("time", _DAY + "[ T]" + _TIME + _ZONE + r"(?=[ \t,:|\]-]|$)[,:|]?[ \t]?(?:\| ?|- )?"),
+    ("clock", _TIME + r"(?=[ \t|])[ \t](?:\| ?|- )?"),
+    ("date", r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d " + _TIME + r"(?: [A-Z]{3,4})? \d{4}:? ?"),
+    ("uptime", r"\d+\.\d\d\.\d{3}\.\d{3} (?P<level>[IWE]) "),
+    ("level-bracket", r"\[" + _LEVEL + r" *\](?: \[[\w./-]+:\d+(?::[\w<>]+)?\])?:? ?"),
+    ("level", r" ?" + _LEVEL + r"(?: {0,4}[:|] {0,5}| +(?=\[[\w./-]+:\d+\])| +(?=\d\d-\d\d )| {1,5}(?=[\w.\[-]))"),
+    ("logger-level", r"(?:- )?(?!step\b|epoch\b)[A-Za-z_][\w.]*:? - " + _LEVEL + r" - (?:[\w.]+ - )?"),
+    ("level-logger", r"- " + _LEVEL + r" - (?:[\w.<>]+(?::\d+)? - )?"),
+    ("place", r"\[[\w./-]+\.(?:py|cpp|cc|cu|rs|go):\d+(?::[\w<>]+)?\] ?"),
+    ("place-go", r"source=[\w./-]+:\d+ (?:msg=\"?)?"),
+    ("bar", r"[^\r\n]{0,200}?\d+/\d+ \[[^\]\r\n]{5,120}\](?=\[)"),
+)
+_COMPILED = tuple((name, re.compile(pattern)) for name, pattern in ENVELOPES)
+
+# Which rows can begin with a character: most lines try a handful instead of all.
+_STARTS = {
+    "cri": "0123456789", "klog": "[<", "glog": "[IWEFCD", "epoch": "IWEF", "jupyter": "[", "sglang": "[",
+    "bracketed-level-time": "[", "worker": "(", "worker-rank": "(", "ray-daemon": "(", "rank": "[", "mpirun": "[",
+    "double-number": "[", "numbered": "[", "srun": " 0123456789", "pod": "[", "bracketed-time": "[",
+    "bracketed-clock": "[", "time": "0123456789", "clock": "0123456789", "uptime": "0123456789", "level-bracket": "[",
+    "level": " TDINSWECFdiwefc", "place": "[", "logfmt": "t", "place-go": "s", "date": "SMTWF", "stream": "sS",
+    "level-logger": "-", "node": "abcdefghijklmnopqrstuvwxyz",
+}  # fmt: skip
+_TRIES = {}
+
+
+def _tries(char):
+    if char not in _TRIES:
+        _TRIES[char] = [row for row in _COMPILED if char in _STARTS.get(row[0], char)]
+    return _TRIES[char]
+
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])|#033\[[0-9;]*m")
+_REPEATED = re.compile(r" *\[repeated \d+x across cluster\].*$")
+
+LEVELS = {
+    "T": 10, "D": 10, "I": 20, "W": 30, "E": 40, "C": 50, "F": 50,
+    "TRACE": 10, "DEBUG": 10, "INFO": 20, "NOTICE": 20, "SUCCESS": 20, "WARN": 30, "WARNING": 30, "ERR": 40,
+    "ERROR": 40, "EXCEPTION": 40, "CRIT": 50, "CRITICAL": 50, "FATAL": 50,
+}  # fmt: skip
+"""Severity by name, as Python's logging numbers it; 0 is a line that names none."""
+
+
+class Line:
+    """One message: number (1-based), text without envelopes, and what the envelopes said."""
+
+    __slots__ = ("dressed", "level", "number", "pid", "rank", "raw", "source", "text")
+
+    def __init__(self, number, raw, text, rank, pid, source, level, dressed):
+        self.number, self.raw, self.text = number, raw, text
+        self.rank, self.pid, self.source, self.level = rank, pid, source, level
+        self.dressed = dressed  # names of the envelopes taken off
+
+    @property
+    def key(self):
+        """Who wrote it: lines of one traceback share it, however the ranks are woven."""
+        return self.source, self.rank, self.pid
+
+
+def decode(raw):
+    """A line's bytes as text: capped, NULs dropped, what a carriage return overwrote cut off."""
+    if len(raw) > LONGEST:
+        raw = raw[: LONGEST // 2] + b" \xe2\x80\xa6 " + raw[-LONGEST // 2 :]
+    if b"\0" in raw:
+        raw = raw.replace(b"\0", b"")
+    if b"\r" in raw:
+        raw = last_drawn(raw)
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("utf-8", "replace") if raw.count(b"\xc3") else raw.decode("latin-1")
+
+
+def last_drawn(raw):
+    """What a terminal shows of a line that a progress bar drew again and again: its last part that is not blank."""
+    for part in reversed(raw.split(b"\r")):
+        if part.strip():
+            return part
+    return b""
+
+
+def plain(text):
+    """The text without terminal colours."""
+    if "\x1b" in text or "#033[" in text:
+        text = _ANSI.sub("", text)
+    return text
+
+
+def undress(number, raw):
+    """The `Line` of some bytes."""
+    text = plain(decode(raw))
+    shown, rank, pid, source, level, dressed = text, None, None, None, 0, []
+    if text.startswith("{") and text.rstrip().endswith("}"):
+        text, level = from_json(text)
+    position = 0
+    for _ in range(8):
+        start = text[position : position + 1]
+        found = None
+        for name, pattern in _tries(start) if start else ():  # noqa: B007
+            found = pattern.match(text, position)
+            if found and found.end() > position:
+                break
+            found = None
+        if not found:
+            break
+        dressed.append(name)
+        position = found.end()
+        groups = found.groupdict()
+        rank = groups.get("rank") or rank
+        pid = groups.get("pid") or pid
+        source = groups.get("source") or source
+        if groups.get("level"):
+            level = LEVELS.get(groups["level"].upper(), level)
+    text = text[position:]
+    if "[repeated " in text:
+        text = _REPEATED.sub("", text)
+    if dressed and dressed[-1] == "logfmt":
+        text = text.rstrip('"')
+    return Line(number, shown, text, _number(rank), _number(pid), source, level, dressed)
+
+
+def _number(text):
+    return int(text) if text is not None and len(text) < 10 else None
+
+
+MESSAGE_KEYS = ("message", "msg", "event", "text", "log", "body")
+TRACE_KEYS = ("exc_info", "exception", "traceback", "stack_trace", "stack", "error", "err")
+
+
+def from_json(text):
+    """Message and severity of a JSON log line; anything else comes back as it is.
+
+    A traceback in a field of its own stands behind the message, separated by a line feed.
+    """
+    import json
+
+    try:
+        row = json.loads(text)
+    except ValueError:
+        return text, 0
+    if not isinstance(row, dict):
+        return text, 0
+    inner = row["fields"] if isinstance(row.get("fields"), dict) else row
+    message = next((inner[key] for key in MESSAGE_KEYS if isinstance(inner.get(key), str)), None)
+    trace = next((inner[key] for key in TRACE_KEYS if isinstance(inner.get(key), str) and inner[key]), None)
+    if message is None and trace is None:
+        return text, 0
+    name = row.get("level") or row.get("levelname") or row.get("severity") or row.get("lvl") or ""
+    target = row.get("target")
+    front = (
+        "%s: " % target if (isinstance(target, str) and "::" in target) or target == "text_generation_launcher" else ""
+    )
+    body = front + (message or "").rstrip("\n")
+    return (body + "\n" + trace if trace else body), LEVELS.get(str(name).upper(), 0)

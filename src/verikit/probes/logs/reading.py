@@ -1,0 +1,185 @@
+"""The bytes of a log that belong to this run: from a mark on, through rotation; the first 64 KiB and the last 4 MiB of them.
+
+A log grows by its nature, so it is judged up to its size at opening.  Line numbers count line feeds from the beginning
+of the file, also those of the part that is skipped (up to 1 GiB of it).
+"""
+
+import os
+import zlib
+
+from verikit.probes.place import CannotSee
+
+HEAD = 64 << 10
+TAIL = 4 << 20
+COUNTED = 1 << 30
+CHUNK = 1 << 20
+PREDECESSORS = (".1", ".1.gz", ".0", "-old", ".old")
+
+# Beginnings that no text has: an archive or a program was written over the log's path.
+MAGIC = (
+    (b"PK\x03\x04", "a ZIP archive (a torch checkpoint is one)"),
+    (b"\x7fELF", "an ELF program"),
+    (b"\x80\x02", "a pickle"),
+    (b"\x80\x04\x95", "a pickle"),
+    (b"\x28\xb5\x2f\xfd", "zstd data"),
+    (b"\x1f\x8b", "gzip data"),
+    (b"BZh", "bzip2 data"),
+    (b"\xfd7zXZ", "xz data"),
+    (b"\x93NUMPY", "a NumPy array"),
+    (b"\x89PNG", "a PNG image"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"GGUF", "a GGUF model"),
+    (b"PAR1", "a Parquet file"),
+    (b"SQLite format 3", "an SQLite database"),
+)
+
+
+class Text:
+    """Pieces of this run's text, oldest first: (first line number, bytes, of an earlier file or not)."""
+
+    def __init__(self):
+        self.pieces, self.size, self.start, self.examined, self.skipped = [], 0, 0, 0, 0
+        self.binary = None
+        self.encoding, self.rotated, self.whole_lines = "utf-8", "", True
+        self.followed = []
+
+
+def read(place, file, path, info, mark=None):
+    """The `Text` of an open file. mark: a dict as `files.mark` gives it; None is from the beginning."""
+    text = Text()
+    text.size = info.st_size
+    if mark is not None:
+        text.start = _start(place, file, path, info, mark, text)
+    beginning = _at(file, 0, 4096)
+    text.binary = what_else(beginning)
+    if text.binary is None:
+        text.encoding = encoding_of(beginning)
+        _read(file, text)
+    return text
+
+
+def _start(place, file, path, info, mark, text):
+    """Where in this file the new text begins; what was rotated away in between comes in as earlier pieces."""
+    if mark["inode"] is None:
+        return 0
+    same = (info.st_dev, info.st_ino) == (mark["device"], mark["inode"])
+    grown = info.st_size >= mark["size"] and zlib.crc32(_at(file, 0, mark["head"])) == mark["crc"]
+    if same and grown:
+        return mark["size"]
+    text.rotated = "truncated" if same else "replaced"
+    for suffix in PREDECESSORS:
+        if _earlier(place, path + suffix, mark, text):
+            break
+    return 0
+
+
+def _earlier(place, path, mark, text):
+    """Takes the end of a predecessor in, if it is the file that was marked."""
+    try:
+        with place.open(path) as file:
+            plain = _gunzipped(file) if path.endswith(".gz") else file
+            if zlib.crc32(_at(plain, 0, mark["head"])) != mark["crc"]:
+                return False
+            end = plain.seek(0, 2)
+            start = min(mark["size"], end)
+            cut = max(start, end - CHUNK)
+            text.pieces.append((_lines_before(plain, cut), _at(plain, cut, end - cut), path))
+            text.followed.append(path)
+            text.examined += end - cut
+            text.skipped += cut - start
+            return True
+    except (OSError, EOFError, CannotSee, zlib.error):
+        return False
+
+
+def _gunzipped(file):
+    """At most 64 MiB of a gzip file, unpacked into memory-bounded form: its last 4 MiB would need all of it."""
+    import gzip
+    import io
+
+    with gzip.GzipFile(fileobj=file) as packed:
+        return io.BytesIO(packed.read(16 << 20))
+
+
+def _at(file, position, size):
+    file.seek(position)
+    parts, left = [], size
+    while left > 0:
+        part = file.read(min(left, CHUNK))
+        if not part:
+            break
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
+
+
+def _read(file, text):
+    size, start = text.size, text.start
+    wide = text.encoding.startswith("utf-16")
+    if size - start <= HEAD + TAIL:
+        text.pieces.append((_lines_before(file, start), _at(file, start, size - start), ""))
+    else:
+        cut = size - TAIL
+        cut -= cut % 2 if wide else 0
+        text.pieces.append((_lines_before(file, start), _at(file, start, HEAD), ""))
+        text.pieces.append((_lines_before(file, cut), _at(file, cut, TAIL), ""))
+        text.skipped += size - start - HEAD - TAIL
+        text.whole_lines = False
+    text.examined += min(size - start, HEAD + TAIL)
+    if wide:
+        text.pieces = [(number, _narrow(data, text.encoding), which) for number, data, which in text.pieces]
+
+
+def _narrow(data, encoding):
+    return data.decode(encoding, "replace").lstrip("\ufeff").encode("utf-8", "replace")
+
+
+def _lines_before(file, position):
+    """The number of the line that begins at or holds this position; None beyond what is counted."""
+    if position > COUNTED:
+        return None
+    file.seek(0)
+    lines, left = 1, position
+    while left > 0:
+        part = file.read(min(left, CHUNK))
+        if not part:
+            break
+        lines += part.count(b"\n")
+        left -= len(part)
+    return lines
+
+
+def encoding_of(beginning):
+    """utf-8 (with everything that is read byte by byte), or utf-16 in one of its orders."""
+    if beginning[:2] == b"\xff\xfe":
+        return "utf-16-le"
+    if beginning[:2] == b"\xfe\xff":
+        return "utf-16-be"
+    sample = beginning[:1024]
+    if len(sample) >= 8:
+        if sample[1::2].count(0) > 0.8 * len(sample[1::2]) and sample[::2].count(0) < 0.1 * len(sample):
+            return "utf-16-le"
+        if sample[::2].count(0) > 0.8 * len(sample[::2]) and sample[1::2].count(0) < 0.1 * len(sample):
+            return "utf-16-be"
+    return "utf-8"
+
+
+def what_else(beginning):
+    """What these first bytes are instead of text; None for text. Blocks of NULs at the front are a truncated log's hole."""
+    body = beginning.lstrip(b"\0")
+    for magic, words in MAGIC:
+        if body.startswith(magic):
+            return words
+    if not body or encoding_of(beginning) != "utf-8":
+        return None
+    odd = sum(body.count(bytes([code])) for code in (*range(1, 7), *range(14, 27), *range(28, 32)))
+    return "binary data" if odd > 0.1 * len(body) else None
+
+
+def born(place, path):
+    """When the file was made (epoch), where the file system tells it; None otherwise."""
+    try:
+        ran = place.run(["stat", "-c", "%W", "--", os.fspath(path)], timeout=5.0, limit=100)
+        return float(ran.stdout) or None
+    except (CannotSee, OSError, ValueError):
+        return None

@@ -1,0 +1,280 @@
+# ruff: noqa: E501
+"""What logs say, as data: signs of failure, harmless look-alikes, ready and end markers, progress.
+
+One row each: (id, role, pattern, kind, hint, source).  A new program or failure is a new row and a line for it in
+tests/logs/test_tables.py.  Patterns are case-sensitive and meet the message without its envelopes; a sign of failure
+must begin the message (behind at most two `name: `), or stand anywhere in a line of level ERROR.  No leading `.*`, no
+nested repetition: what a log says is foreign text.
+
+Roles of failure signs: `root` names a cause; `unclear` is an effect with several possible causes (a bare `Killed`);
+`messenger` only passes on that somebody else failed; `fatal` is a root that no later progress of other ranks heals.
+hint "" is the kind's own line in HINTS.  source: where the wording was seen, as owner/repo#number where it is a thread.
+"""
+
+HINTS = {
+    "cuda_oom": "lower the batch, sequence or memory fraction, or see what else holds the GPU (nvidia-smi)",
+    "host_oom": "the host's memory ran out: fewer workers, smaller shards, or a larger memory request",
+    "cuda_error": "asynchronous: rerun with CUDA_LAUNCH_BLOCKING=1 to see the real frame",
+    "gpu_hardware": "drain this GPU; look at dmesg for Xid and reset or replace it",
+    "driver_mismatch": "match the driver, the CUDA runtime and the GPU's architecture (nvidia-smi, torch.version.cuda)",
+    "nccl_timeout": "find the rank that is behind: look for an earlier exception, a slow input or a dead peer",
+    "nccl_system": "look at NCCL_DEBUG=INFO, the interface (NCCL_SOCKET_IFNAME) and InfiniBand on the named peer",
+    "rendezvous": "see whether every node started, and that MASTER_ADDR and MASTER_PORT are reachable",
+    "connection_refused": "start the server, or correct its address and port",
+    "address_in_use": "stop what holds the port (ss -ltnp), or choose another",
+    "bus_error_shm": "enlarge /dev/shm (docker --shm-size, --ipc=host) or use fewer loader workers",
+    "segfault": "rerun with PYTHONFAULTHANDLER=1; suspect a native extension that does not fit its library",
+    "permission_denied": "correct the owner or mode of the named path, or run as the right account",
+    "no_space": "free space on the named file system (df -h, df -i)",
+    "quota": "raise or clear the quota of this account on the named file system",
+    "too_many_files": "raise the limit of open files (ulimit -n), or share tensors by file_system",
+    "import_error": "install the module in the interpreter that runs the job, or correct its path",
+    "version_mismatch": "align the versions of the packages named in the message",
+    "config_error": "correct the argument or setting that the message names",
+    "data_error": "look at the sample or file that the message names",
+    "checkpoint_mismatch": "load a checkpoint of the same architecture, or rebuild the damaged file",
+    "auth": "supply a valid token or accept the license of the repository",
+    "command_not_found": "install the program, or correct PATH",
+    "nan_loss": "go back to the last good checkpoint; lower the learning rate, look at the batch before the first NaN",
+    "loss_scale_min": "gradients overflow at any scale: use bf16, or look for NaN in the data or the model",
+    "engine_dead": "look above for the worker's own exception; restart the server",
+    "time_limit": "ask for more time, or resume from the last checkpoint",
+    "preempted": "submit again; resume from the last checkpoint",
+    "node_failure": "submit again without this node",
+    "killed": "look at dmesg and the scheduler's log: who sent the signal is not known",
+    "stuck_init": "see which rank is missing (py-spy dump), and the network between the nodes",
+    "stuck_step": "take py-spy dump of every rank: the one with another stack is the culprit",
+    "stuck_checkpoint": "look at the storage that the checkpoint goes to",
+    "retry_loop": "what it waits for never came: look at the other side",
+    "python_exception": "read the innermost own frame",
+}
+
+KINDS = tuple(HINTS)
+"""The closed list of causes: tools may branch on it."""
+
+# The last line of a traceback, `Type: message`, or such a line alone at the beginning of a message.
+EXCEPTIONS = (
+    ("exc-child-failed", "messenger", r"(?:torch\.distributed\.elastic\.\S+\.)?ChildFailedError", "python_exception", "", "pytorch elastic"),
+    ("exc-engine-dead", "messenger", r"[\w.]*(?:EngineDeadError|AsyncEngineDeadError|MQEngineDeadError)", "engine_dead", "", "vllm#11737"),
+    ("exc-engine-init", "messenger", r"\w*Error: Engine (?:core|process) (?:initialization )?failed", "engine_dead", "", "vllm V1"),
+    ("exc-engine-died", "messenger", r"\w*Error: (?:Engine loop has died|Background loop (?:is|has)|Engine core proc|EngineCore encountered)", "engine_dead", "", "vllm"),
+    ("exc-worker-failed", "messenger", r"\w*(?:Error|Exception): (?:Worker(?:Proc)? (?:failed|initialization failed|died)|WorkerProc initialization failed)", "engine_dead", "", "vllm#44411"),
+    ("exc-rank-init", "messenger", r"\w*(?:Error|Exception): (?:Rank \d+ scheduler died|Initialization failed\. Please see the error)", "engine_dead", "", "sglang"),
+    ("exc-ray-oom", "root", r"ray\.exceptions\.OutOfMemoryError|OutOfMemoryError: (?:Task|Actor) was killed due to the node running low", "host_oom", "", "ray"),
+    ("exc-ray-actor", "messenger", r"(?:ray\.\S+\.)?(?:ActorDiedError|RayActorError|WorkerCrashedError|ActorUnavailableError|LocalRayletDiedError|NodeDiedError)", "engine_dead", "", "Logic-RL#18"),
+    ("exc-ray-task", "messenger", r"(?:ray\.exceptions\.)?RayTaskError", "python_exception", "", "verl#2398"),
+    ("exc-pool", "messenger", r"(?:[\w.]+\.)?(?:BrokenProcessPool|ProcessRaisedException|ProcessExitedException|CalledProcessError|SubprocessError)\b", "python_exception", "", "known"),
+    ("exc-loader-worker", "messenger", r"RuntimeError: DataLoader worker \(pid\(?s?\)? [\d, ]+\) exited unexpectedly", "killed", "", "pytorch"),
+    ("exc-loader-killed", "unclear", r"RuntimeError: DataLoader worker \(pid\(?s?\)? [\d, ]+\) is killed by signal: (?:Killed|Terminated)", "killed", "fewer loader workers: the kernel probably ran out of memory", "unsloth#2693"),
+    ("exc-loader-bus", "root", r"RuntimeError: DataLoader worker \(pid\(?s?\)? [\d, ]+\) is killed by signal: Bus error", "bus_error_shm", "", "pytorch#5040"),
+    ("exc-loader-segv", "root", r"RuntimeError: DataLoader worker \(pid\(?s?\)? [\d, ]+\) is killed by signal: (?:Segmentation fault|Aborted)", "segfault", "", "pytorch"),
+    ("exc-map-died", "unclear", r"RuntimeError: One of the subprocesses has abruptly died during map operation", "host_oom", "fewer map workers: the kernel probably ran out of memory", "LlamaFactory#7079"),
+    ("exc-sigterm", "stopped", r"(?:[\w.]+\.)?(?:SignalException|SignalReceived)|SystemExit: (?:0|143|None)?$|SystemExit$|KeyboardInterrupt|(?:asyncio\.(?:exceptions\.)?)?CancelledError", "killed", "", "pytorch elastic"),
+    ("exc-kv-cache", "root", r"ValueError: (?:To serve at least one request|The model's max seq len|No available memory for the cache)", "config_error", "lower max_model_len, or raise gpu_memory_utilization", "vllm#25837"),
+    ("exc-vllm-free", "root", r"ValueError: Free memory on device", "cuda_oom", "something else holds the GPU: see nvidia-smi, or lower gpu_memory_utilization", "vllm#19415"),
+    ("exc-sgl-mem", "root", r"(?:RuntimeError|ValueError): Not enough memory\. Please try to increase --mem-fraction-static", "cuda_oom", "raise --mem-fraction-static, or use more GPUs", "sglang"),
+    ("exc-cuda-oom", "root", r"[\w.]*OutOfMemoryError\b|\w+(?:Error|Exception): (?:CUDA|HIP|XPU|MPS backend)[^\n]{0,40}out of memory|\w+(?:Error|Exception): cu(?:blas|dnn|da)\w*_?(?:STATUS_)?(?:ALLOC_FAILED|OUT_OF_MEMORY)", "cuda_oom", "", "pytorch"),
+    ("exc-cublas-alloc", "root", r"RuntimeError: CUDA error: (?:out of memory|CUBLAS_STATUS_ALLOC_FAILED)", "cuda_oom", "", "pytorch"),
+    ("exc-jax-oom", "root", r"(?:[\w.]+\.)?(?:XlaRuntimeError|JaxRuntimeError|ResourceExhaustedError|RuntimeError|InternalError|ValueError): (?:RESOURCE_EXHAUSTED|OOM when allocating|Resource exhausted)", "cuda_oom", "", "jax#13428"),
+    ("exc-host-oom", "root", r"(?:[\w.]*\.)?(?:MemoryError|_ArrayMemoryError|ArrayMemoryError)\b|[\w.]*Error: (?:\[Errno 12\]|\[enforce fail at alloc_cpu|\[enforce fail at CPUAllocator|DefaultCPUAllocator: (?:can't|not enough))|[\w.]*Error: [^\n]{0,80}Cannot allocate memory", "host_oom", "", "pytorch"),
+    ("exc-ecc", "fatal", r"[\w.]+Error: CUDA error: (?:uncorrectable ECC|uncorrectable NVLink|an unknown GPU|unknown error|hardware stack error)|[\w.]+Error: No CUDA GPUs are available|[\w.]+Error: Unable to determine the device handle for", "gpu_hardware", "", "open-gpu-kernel-modules#507"),
+    ("exc-driver", "root", r"[\w.]+Error: (?:The NVIDIA driver on your system is too old|CUDA error: (?:no kernel image|the provided PTX|PTX was compiled|device kernel image|CUDA driver version is insufficient|forward compatibility|system has unsupported)|Found no NVIDIA driver|CUDA driver (?:version|initialization)|Unexpected error from cudaGetDeviceCount|The detected CUDA version)", "driver_mismatch", "", "fauxpilot#19"),
+    ("exc-cuda", "root", r"[\w.]+Error: CUDA (?:error|driver error|kernel)|[\w.]+Error: (?:cuDNN|CUBLAS|cuBLAS|CUDNN|cusolver)\b|[\w.]+Error: [^\n]{0,60}(?:illegal memory access|device-side assert|unspecified launch failure|misaligned address)|[\w.]+Error: Triton Error \[CUDA\]|(?:[\w.]+\.)?(?:AcceleratorError|XlaRuntimeError: INTERNAL)", "cuda_error", "", "vllm#11737"),
+    ("exc-nccl-timeout", "messenger", r"(?:torch\.distributed\.)?DistBackendError: [^\n]{0,80}(?:timeout|Watchdog)|[\w.]+Error: (?:\[Rank \d+\] )?(?:Watchdog caught|Caught collective operation timeout|Timed out initializing process group)|[\w.]+(?:Error|Exception): \[?[^\n]{0,60}Timed? ?out waiting \d+ms for (?:recv|send)", "nccl_timeout", "", "LlamaFactory#6269"),
+    ("exc-nccl", "cascade", r"(?:torch\.distributed\.)?DistBackendError|[\w.]+Error: (?:NCCL (?:error|communicator)|NCCL Error|nccl\w*Error)", "nccl_system", "", "nccl#925"),
+    ("exc-rendezvous", "root", r"(?:[\w.]+\.)?(?:Rendezvous\w*Error|DistStoreError|DistNetworkError)|[\w.]+(?:Error|Exception): (?:Timed out after \d+ seconds waiting for clients|The client socket has timed out|wait timeout after|Socket Timeout|DEADLINE_EXCEEDED|Barrier timed out|failed to connect to all addresses)|[\w.]+Error: Gang member|[\w.]+(?:Error|Exception): [^\n]{0,60}(?:heartbeat timeout|coordination service)", "rendezvous", "", "jax#23599"),
+    ("exc-port", "root", r"[\w.]*(?:Error|Exception): (?:\[Errno (?:98|48)\]|[^\n]{0,120}(?:EADDRINUSE|[Aa]ddress already in use|port \d+ is already (?:in use|allocated)))|OSError: Cannot find empty port", "address_in_use", "", "torchtune#1025"),
+    ("exc-refused", "root", r"ConnectionRefusedError|[\w.]*(?:Error|Exception|Timeout)\b: [^\n]{0,300}(?:Connection refused|\[Errno 111\]|Failed to establish a new connection|Max retries exceeded|Cannot connect to host|All connection attempts failed)|(?:[\w.]+\.)?(?:ConnectError|ConnectTimeout|APIConnectionError|APITimeoutError)\b", "connection_refused", "", "known"),
+    ("exc-no-space", "root", r"[\w.]*Error: (?:\[Errno 28\]|[^\n]{0,200}No space left on device)", "no_space", "", "known"),
+    ("exc-quota", "root", r"[\w.]*Error: (?:\[Errno 122\]|[^\n]{0,200}Disk quota exceeded)", "quota", "", "known"),
+    ("exc-files", "root", r"[\w.]*Error: (?:\[Errno 24\]|[^\n]{0,200}[Tt]oo many open files|received 0 items of ancdata|unable to open shared memory object [^\n]{0,80}Too many)", "too_many_files", "", "pytorch"),
+    ("exc-shm", "root", r"[\w.]*Error: (?:unable to (?:write to|mmap|allocate|resize) [^\n]{0,60}(?:torch_|shm)|[^\n]{0,80}insufficient shared memory|\[Errno 28\][^\n]{0,40}/dev/shm)", "bus_error_shm", "", "pytorch#5040"),
+    ("exc-permission", "root", r"(?:[\w.]+\.)?PermissionError|[\w.]*Error: (?:\[Errno 13\]|\[Errno 1\]|[^\n]{0,120}[Pp]ermission denied)", "permission_denied", "", "known"),
+    ("exc-stale", "root", r"OSError: \[Errno (?:5|116|107|121)\]", "data_error", "the file system failed: look at the mount and dmesg", "known"),
+    ("exc-import", "root", r"ModuleNotFoundError|ImportError|[\w.]*Error: (?:[^\n]{0,200}(?:undefined symbol|cannot open shared object file|GLIBC\w* not found|CUDA Setup failed)|Failed to import |Could not load (?:library|libtorch))|OSError: lib\w+\.so", "import_error", "", "bitsandbytes#1559"),
+    ("exc-attr-import", "root", r"AttributeError: (?:partially initialized )?module '[\w.]+' has no attribute", "version_mismatch", "", "known"),
+    ("exc-version", "root", r"(?:[\w.]+\.)?(?:VersionConflict|ContextualVersionConflict|DistributionNotFound|PackageNotFoundError)|\w+Error: [^\n]{0,120}(?:requires? [\w-]+ ?[<>=!~]=|compiled (?:using|with|against) (?:NumPy|a different)|numpy\.dtype size changed|version mismatch|is not compatible with)|TypeError: [\w.]+\(\) got an unexpected keyword argument", "version_mismatch", "", "known"),
+    ("exc-checkpoint", "root", r"(?:[\w.]+\.)?(?:SafetensorError|UnpicklingError|CheckpointException|CheckpointingException)|RuntimeError: (?:Error\(s\) in loading state_dict|PytorchStreamReader|unexpected EOF, expected|Invalid magic number|\[enforce fail at inline_container)|\w*Error: [^\n]{0,80}(?:size mismatch for |Missing key\(s\)|Unexpected key\(s\)|checkpoint (?:is corrupt|shape mismatch|mismatch)|invalid load key)|ValueError: [^\n]{0,60}optimizer state dict", "checkpoint_mismatch", "", "known"),
+    ("exc-auth", "root", r"(?:[\w.]+\.)?(?:GatedRepoError|RepositoryNotFoundError|AuthenticationError|LocalTokenNotFoundError|NoCredentialsError|InvalidClientTokenId|CommError: (?:permission denied|It appears)|UsageError: api_key)|[\w.]*(?:Error|Exception)\b[^\n]{0,120}(?:401 Client Error|403 Client Error|Unauthorized|gated repo|Invalid (?:API|api)[ _]key|Access Denied|ExpiredToken)", "auth", "", "known"),
+    ("exc-loss-scale", "root", r"(?:Exception|FloatingPointError|RuntimeError|ValueError): (?:Current loss scale already at minimum|Minimum loss scale reached|loss scale (?:is )?(?:at|below) (?:its )?minimum)", "loss_scale_min", "", "Megatron-DeepSpeed#396"),
+    ("exc-nan", "root", r"(?:FloatingPointError|ValueError|RuntimeError|AssertionError|Exception|[\w.]*NaN\w*(?:Error|Exception)?)\b: [^\n]{0,120}(?:(?<![\w])(?:[Nn]a[Nn]|NAN)(?![\w])|\bnan values\b|non-finite|not finite|infinite loss|probability tensor contains)", "nan_loss", "", "Megatron-LM#5782"),
+    ("exc-command", "root", r"FileNotFoundError: \[Errno 2\] No such file or directory: '(?:nvcc|ninja|git|gcc|g\+\+|nvidia-smi|ffmpeg|srun|java|c\+\+)'|[\w.]*(?:Error|Exception): (?:Ninja is required|nvcc (?:was )?not found|CUDA_HOME environment variable is not set)", "command_not_found", "", "known"),
+    ("exc-data", "root", r"(?:[\w.]+\.)?(?:UnicodeDecodeError|JSONDecodeError|DatasetGenerationError|DatasetGenerationCastError|CastError|UnidentifiedImageError|ArrowInvalid|BadZipFile|BadGzipFile|ParserError|DataFilesNotFoundError|EmptyDatasetError|FileFormatError|ZstdError|LibsndfileError|TarError|ReadError)\b|(?:OSError|ValueError): (?:image file is truncated|cannot identify image|Not a gzipped file)|zlib\.error", "data_error", "", "datasets"),
+    ("exc-missing", "root", r"(?:[\w.]+\.)?FileNotFoundError|NotADirectoryError|IsADirectoryError|OSError: \[Errno 2\]|[\w.]*Error: (?:Incorrect path_or_model_id|Can't load the configuration of|[^\n]{0,60}is not a local folder and is not a valid model identifier)|(?:[\w.]+\.)?HFValidationError", "data_error", "the named path does not exist: correct it, or create it", "known"),
+    ("exc-config", "root", r"(?:[\w.]+\.)?(?:ValidationError|ConfigurationError|ConfigAttributeError|ConfigKeyError|MissingMandatoryValue|InterpolationKeyError|ScannerError|MissingConfigException|ConfigCompositionException|ArgumentError|UsageError|ConfigError|DeepSpeedConfigError|MisconfigurationException)\b|[\w.]+Error: (?:Invalid (?:argument|value|choice|config)|Unrecognized (?:configuration|model|option)|Unknown (?:argument|option|config)|unrecognized arguments|Total number of attention heads|[^\n]{0,80}must be divisible by|[^\n]{0,60}is not supported for this model|Tensor parallel|User-specified max_model_len|world size \()", "config_error", "", "known"),
+    ("exc-system-exit", "messenger", r"SystemExit\b", "python_exception", "", "known"),
+    ("exc-pipe", "cascade", r"BrokenPipeError|ConnectionResetError|ConnectionAbortedError|EOFError|(?:[\w.]+\.)?(?:RemoteDisconnected|ServerDisconnectedError|IncompleteRead|ZMQError)\b|[\w.]*Error: (?:\[Errno (?:32|104)\]|Connection (?:closed by|reset by)|Broken pipe|recvValue failed|sendBytes failed|\[[^\]]{3,80}\] is closed)", "python_exception", "", "known"),
+)  # fmt: skip
+
+# Lines that are no exception of Python.
+SIGNS = (
+    ("xid", "fatal", r"NVRM: (?:Xid|GPU at [^\n]{0,60}has fallen)|NVRM: GPU [^\n]{0,60}fallen off the bus|NVRM: [^\n]{0,60}RmInitAdapter failed|GPU [^\n]{0,60}(?:has )?fallen off the bus|(?:nvidia-nvswitch\S*: )?SXid \(PCI|NVRM: [^\n]{0,40}uncorrectable", "gpu_hardware", "", "open-gpu-kernel-modules#507"),
+    ("smi-lost", "fatal", r"Unable to determine the device handle for GPU|GPU is lost|No devices were found$|[^\n]{0,60}uncorrectable ECC error (?:encountered|detected)", "gpu_hardware", "", "known"),
+    ("kernel-oom", "root", r"(?:\[[\d. ]+\] )?(?:Memory cgroup out of memory|Out of memory(?: and no killable)?): Kill(?:ed)? process|oom-kill:constraint=", "host_oom", "", "kernel mm/oom_kill.c"),
+    ("slurm-oom", "root", r"slurmstepd(?:-[\w.-]+)?: error: (?:\S+ )?[Dd]etected \d+ oom[-_]kill event|slurmstepd(?:-[\w.-]+)?: error: [^\n]{0,60}(?:Exceeded (?:job|step) memory limit|exceeded memory limit|oom[-_]kill)", "host_oom", "", "nextflow#5932"),
+    ("srun-oom", "root", r"srun: error: [\w.-]+: tasks? [\d,\[\]-]+: Out [Oo]f [Mm]emory", "host_oom", "", "ArjunaUsers#52"),
+    ("raylet-oom", "root", r"(?:[^\n]{0,60}: )?\d+ Workers? \(tasks ?/ ?actors\) killed due to memory pressure|[^\n]{0,80}killed due to memory pressure \(OOM\)|Task was killed due to the node running low on memory", "host_oom", "", "verl"),
+    ("container-oom", "root", r"(?:\w+: )?OOMKilled|[^\n]{0,80}[Rr]eason: OOMKilled|[^\n]{0,60}terminated with exit code 137 \(OOMKilled", "host_oom", "", "kubernetes"),
+    ("slurm-time", "root", r"(?:slurmstepd|srun)(?:-[\w.-]+)?: error: (?:\*\*\* )?(?:JOB|STEP|Job|Step)[^\n]{0,120}DUE TO TIME LIMIT|=>> PBS: job killed: walltime|TERM_RUNLIMIT|[^\n]{0,40}job (?:was )?killed (?:as|because) it (?:reached|exceeded) (?:the )?(?:wall ?time|time limit|LSF run time limit)", "time_limit", "", "desitarget#628"),
+    ("slurm-preempt", "root", r"(?:slurmstepd|srun)(?:-[\w.-]+)?: error: (?:\*\*\* )?(?:JOB|STEP|Job|Step)[^\n]{0,120}DUE TO (?:PREEMPTION|JOB REQUEUE)|(?:The )?(?:spot|preemptible) (?:instance|VM)[^\n]{0,60}(?:interrupt|preempt|terminat|reclaim)", "preempted", "", "submitit#1708"),
+    ("slurm-node", "root", r"(?:slurmstepd|srun)(?:-[\w.-]+)?: error: (?:\*\*\* )?(?:JOB|STEP|Job|Step)[^\n]{0,120}DUE TO NODE FAILURE|srun: error: Node failure on|salloc: error: Node failure", "node_failure", "", "JAX-Toolbox#398"),
+    ("slurm-cancel", "unclear", r"slurmstepd(?:-[\w.-]+)?: error: \*\*\* (?:JOB|STEP) [\d._\[\]+]+ ON \S+ CANCELLED AT \S+ \*\*\*", "killed", "somebody or the scheduler cancelled it: ask sacct", "pySCENIC#456"),
+    ("cuda-oom", "root", r"(?:CUDA|HIP) out of memory|CUDA error: out of memory|\S{0,60}: cudaMalloc failed: out of memory|\S{0,80}(?:unable|failed) to allocate \w+ (?:\w+ )?buffer|cudaMalloc failed: out of memory|torch\.(?:cuda\.)?OutOfMemoryError|RESOURCE_EXHAUSTED: Out of memory|Out of memory (?:while trying to )?allocat|Not enough memory\. Please try to increase --mem-fraction-static", "cuda_oom", "", "ollama#12634"),
+    ("ggml-alloc", "root", r"ggml_\w+: (?:allocating [\d.]+ MiB on device \d+: cudaMalloc failed|failed to allocate)|ggml_gallocr_\w+: failed to allocate|alloc_tensor_range: failed to allocate|llama_(?:model_load|init_from_model|kv_cache_\w+|context)\S*: (?:error loading model: unable to allocate|failed to (?:allocate|initialize))", "cuda_oom", "", "llama.cpp#7366"),
+    ("llama-load", "root", r"(?:llama_model_load\w*|gguf_init_from_file\w*): (?:error|failed)|error loading model|(?:srv +load_model|main|common_init_from_params): (?:error: )?(?:failed to load model|unable to load model|exiting due to model loading error)", "checkpoint_mismatch", "the model file is damaged or of an unknown format", "llama.cpp"),
+    ("assert-device", "root", r"\S+\.(?:cu|cuh|cpp):\d+: \S[^\n]{0,200}Assertion `[^`\n]{1,300}` failed|[^\n]{0,200}: block: \[\d+,\d+,\d+\], thread: \[\d+,\d+,\d+\] Assertion", "cuda_error", "an index is out of range: check labels and embedding sizes", "TGI#2593"),
+    ("cuda-error", "root", r"CUDA error(?: \d+)?:? (?:\d+ )?(?:an illegal|device-side|unspecified|misaligned|invalid|CUBLAS|in )|CUDA error: |ggml_cuda_\w+: CUDA error|ROCm error|HIP error", "cuda_error", "", "llama.cpp"),
+    ("driver", "root", r"(?:CUDA error: )?(?:no kernel image is available|the provided PTX was compiled|CUDA driver version is insufficient)|Failed to initialize NVML: Driver/library version mismatch|nvidia-container-cli: [^\n]{0,80}(?:requirement error|driver)|docker: Error response from daemon: [^\n]{0,200}(?:could not select device driver|nvidia)|NVIDIA-SMI has failed", "driver_mismatch", "", "server#2193"),
+    ("watchdog", "root", r"(?:\[(?:PG|Rank)[^\]]{0,120}\] )?Watchdog caught collective operation timeout|(?:\[[^\]]{0,80}\] )?Caught collective operation timeout", "nccl_timeout", "", "LlamaFactory#6269"),
+    ("watchdog-end", "messenger", r"(?:\[PG[^\]]{0,120}\] )?Process group watchdog thread terminated|(?:\[[^\]]{0,80}\] )?(?:Some NCCL operations have failed|To avoid data inconsistency|Received a dump signal|failure detected by watchdog|NCCL watchdog thread terminated)|(?:\[[^\]]{0,80}\] )?[^\n]{0,60}HeartbeatMonitor|terminate called (?:after throwing|recursively|without)", "nccl_timeout", "", "pytorch#118369"),
+    ("heartbeat", "messenger", r"(?:\[PG[^\]]{0,120}\] )?ProcessGroupNCCL's watchdog got stuck for \d+ seconds", "nccl_timeout", "", "pytorch"),
+    ("nccl-warn", "soft", r"(?:\S+:\d+:\d+ )?(?:\[\d+\] )?(?:\S+ )?NCCL WARN (?:Call to ibv|Call to connect|NET/IB : [^\n]{0,60}(?:error|failed)|[^\n]{0,80}(?:Connection (?:refused|reset|closed)|failed))", "nccl_system", "", "nccl#925"),
+    ("nccl-error", "cascade", r"(?:\S+:\d+:\d+ )?(?:\[\d+\] )?(?:NCCL INFO )?\S{0,60}(?::\d+ )?-> [1-6]$|ncclSystemError|ncclRemoteError|ncclInternalError|(?:\[[^\]]{0,80}\] )?NCCL (?:error|communicator was aborted)", "nccl_system", "", "nccl#834"),
+    ("c10d-socket", "root", r"\[c10d\] (?:The client socket has timed out|The server socket has failed to (?:listen|bind)|The client socket has failed to connect to any)|(?:The )?client socket has timed out after", "rendezvous", "", "pytorch#85604"),
+    ("c10d-bind", "root", r"\[c10d\] The server socket (?:has failed to (?:listen|bind)|cannot be initialized)[^\n]{0,160}|(?:The server socket has )?failed to bind to [^\n]{0,80}errno: 98", "address_in_use", "", "pytorch#72816"),
+    ("tcpstore", "cascade", r"\[c10d\] |TCPStore|(?:\[[^\]]{0,60}\] )?(?:sendBytes|recvValue|recvVector|sendVector) failed", "rendezvous", "", "pytorch"),
+    ("jax-coord", "root", r"(?:[\w.:/ -]{0,60})?(?:Terminating process because the JAX distributed service detected fatal errors|Failed to connect to (?:distributed|coordination) service|heartbeat timeout)", "rendezvous", "", "jax#23599"),
+    ("port", "root", r"\[Errno (?:98|48)\]|[^\n]{0,120}(?:EADDRINUSE|[Aa]ddress already in use)|(?:Error: )?(?:listen|bind)[^\n]{0,60}address already in use|[Pp]ort \d+ is (?:already )?in use", "address_in_use", "", "vllm#39015"),
+    ("bus-shm", "root", r"(?:ERROR: )?Unexpected bus error encountered in worker", "bus_error_shm", "", "pytorch#5040"),
+    ("bus", "unclear", r"(?:[\w./-]+: line \d+: +\d+ )?Bus error(?: +\(core dumped\))?", "bus_error_shm", "", "mmf#441"),
+    ("fatal-python", "fatal", r"Fatal Python error: (?:Segmentation fault|Aborted|Illegal instruction|Bus error|Floating)|!!!!!!! Segfault encountered !!!!!!!|\*\*\* (?:SIGSEGV|Process received signal|Aborted at|Segmentation)", "segfault", "", "TGI#2238"),
+    ("segfault", "fatal", r"(?:[\w./-]+: line \d+: +\d+ )?(?:Segmentation fault|Illegal instruction|Aborted)(?: +\(core dumped\))?(?:$| +\S)|[\w./-]+\[\d+\]: segfault at ", "segfault", "", "pytorch-lightning#20434"),
+    ("killed", "unclear", r"Killed(?: {2,}\S|$)|(?:[\w./-]+: line \d+: +\d+ )Killed\b|[\w./-]+: line \d+: +\d+ (?:Terminated|Hangup)\b|(?:\w+ )?[Pp]rocess \d+ was killed|\[\d+\][ +-]+(?:Killed|Terminated)\b|srun: error: [\w.-]+: tasks? [\d,\[\]-]+: (?:Killed|Terminated)", "killed", "", "K-Net#30"),
+    ("elastic", "messenger", r"failed \(exitcode: -?\d+\)|(?:E\d{4} )?[^\n]{0,60}failed \(exitcode: |Sending process \d+ closing signal|(?:torch\.\S+ )?ChildFailedError", "python_exception", "", "pytorch elastic"),
+    ("exit-code", "messenger", r"(?:\[[^\]\n]{1,60}\] )?(?:exits with return code = -?[1-9]|Killing subprocess \d+|[Cc]hild process unexpectedly failed|[Pp]rocess \S+ (?:exited|died|terminated) with (?:exit ?code|code|signal) ?:? ?-?[1-9])|Shard process was signaled to shutdown with signal|Shard \d+ failed to start|srun: error: [\w.-]+: tasks? [\d,\[\]-]+: (?:Exited with exit code [1-9]|Segmentation fault|Aborted)|Received sigquit from a child process|Error: Shard(?:CannotStart|Failed|sFailed)|Error: (?:Webserver|WebServer|LauncherError)\w*|make: \*\*\* |error: subprocess-exited|npm ERR!", "killed", "", "sglang#3623"),
+    ("engine-dead", "messenger", r"(?:\[[^\]]{0,40}\] )?(?:EngineCore (?:failed to start|encountered (?:a fatal|an issue))|Engine core (?:proc|died|process)|AsyncLLM output_handler failed|Engine (?:background task failed|loop (?:has died|is not running))|Worker proc \S+ died|Engine process (?:failed|died)|WorkerProc (?:failed to start|hit an exception)|Exception in worker|Shutting down FastAPI HTTP server)", "engine_dead", "", "vllm#48745"),
+    ("no-space", "root", r"(?:[\w./-]+: )?(?:write error|cannot create \S+|[\w./' -]{1,120}): No space left on device|No space left on device", "no_space", "", "known"),
+    ("quota", "root", r"(?:[\w./' -]{1,160}: )?Disk quota exceeded", "quota", "", "known"),
+    ("files", "root", r"(?:[\w./' -]{1,160}: )?Too many open files", "too_many_files", "", "known"),
+    ("not-found", "root", r"(?:-?(?:bash|sh|zsh|dash)|/[\w./-]+|[\w./-]+\.sh): (?:line )?(?:\d+: )?[\w./-]+: (?:command )?not found|nohup: failed to run command|env: [^\n]{1,80}: No such file or directory|exec: \S+: executable file not found|(?:slurmstepd: error: )?execve\(\): [^\n]{1,80}: No such file|(?:-?(?:bash|sh)|[\w./-]+): (?:line \d+: )?[\w./-]+: No such file or directory|zsh: command not found|[\w./-]*python[\d.]*: can't open file", "command_not_found", "", "known"),
+    ("denied", "root", r"(?:-?(?:bash|sh|zsh)|[\w./-]+\.sh|nohup|mkdir|cp|mv|cat|touch|ls|open|[\w./-]+): (?:(?:line )?\d+: )?(?:cannot \w+(?: \w+)? )?[^\n]{1,120}: Permission denied|Permission denied(?: \(publickey|$)", "permission_denied", "", "known"),
+    ("python-no-module", "root", r"[\w./-]*python[\d.]*: (?:No module named|Error while finding module specification)", "import_error", "", "known"),
+    ("usage", "root", r"(?:[\w./-]+: )error: (?:unrecognized arguments|the following arguments|argument |ambiguous option|invalid choice|the following)|(?:[\w.-]+: )?error: (?:unexpected argument|invalid value|unrecognized arguments|the following (?:required )?arguments|unknown argument)|Error: (?:No such (?:command|option)|Invalid value for|Missing (?:option|argument))|(?:Could not override|Error merging|Key) '[^'\n]{1,120}'[^\n]{0,60}(?:is not in struct)?|In 'config'|Unknown (?:option|argument)s?[: ]|unknown flag", "config_error", "", "argparse, click, clap, hydra"),
+    ("auth", "root", r"(?:wandb: )?(?:ERROR )?(?:api_key not configured|Error while calling W&B API: [^\n]{0,40}(?:unauthorized|permission denied))|Cannot access gated repo|401 Client Error|Invalid (?:user )?token|Access to model [^\n]{1,80} is restricted", "auth", "", "known"),
+    ("loss-scale", "root", r"(?:\[[^\]]{0,60}\] )?Current loss scale already at minimum|Minimum loss scale reached", "loss_scale_min", "", "Megatron-DeepSpeed#396"),
+    ("nan-found", "root", r"(?:\[[^\]]{0,60}\] )?(?:found NaN in (?:local )?(?:grad|forward|backward)|[Ll]oss (?:is|became|went to|has become) (?:nan|NaN|inf|non-finite)|[Nn]on-finite loss|Loss is (?:nan|infinite)|NaN (?:loss|detected|encountered)|NaN or Inf found|Detected (?:NaN|nan|inf)|Model diverged)", "nan_loss", "", "Megatron-LM#5782"),
+    ("refused", "soft", r"(?:curl: \(7\)|[^\n]{0,160}Connection refused|[^\n]{0,80}ECONNREFUSED|Failed to connect to)", "connection_refused", "", "known"),
+    ("panic", "fatal", r"thread '[^'\n]{1,80}' (?:\(\d+\) )?panicked at|panic: |goroutine \d+ \[running\]|fatal error: (?:unexpected signal|all goroutines)|GGML_ASSERT\(|[\w./-]+\.(?:cpp|c|cu|h):\d+: GGML_ASSERT|F\d{4} \d\d:\d\d:\d\d|Check failed: ", "python_exception", "a bug in the program: keep the core dump and the lines above", "known"),
+    ("oom-go", "root", r"(?:Error: )?(?:llama runner process has terminated|model requires more system memory|llama-server process died)", "cuda_oom", "", "ollama#9782"),
+    ("triton-model", "root", r"(?:failed to load '[^'\n]{1,80}' version|error: creating server: |Failed to load model)", "checkpoint_mismatch", "look at the model repository's entry named", "triton"),
+    ("warmup", "root", r"Initialization failed\. warmup error", "engine_dead", "", "sglang#3623"),
+)  # fmt: skip
+
+# Text that looks ill and is not: (id, role, pattern, …) with the role saying what it excuses.
+#   line     the line itself
+#   trace    the traceback that follows
+#   retry    the line, and counts as an attempt
+#   stop     an ordered stop: tracebacks behind it are teardown
+#   contain  the traceback around it concerns one request or sample only
+BENIGN = (
+    ("ignored", "line", r"\b(?:can|may|should)(?: be)? (?:safely )?(?:be )?ignored?\b|\b[Ii]gnoring (?:this|the|it|error|exception|and)\b|\(ignored\)|\bharmless\b|\b[Nn]on-?fatal\b|\bnot fatal\b|[Nn]ot an error\b|: ignored$", "", "", "sglang, inductor"),
+    ("expected", "line", r"\((?:[^()\n]{0,40}\b)?(?:expected|injected|simulated|intentional)(?:\b[^()\n]{0,40})?\)|\binjected\b|\b(?:as|is|was|were) expected\b|\bexpected (?:failure|to fail|error)\b|\bxfail(?:ed)?\b|\b[Ss]imulat(?:ed|ing) (?:failure|fault|oom|crash|error)|\bfault[- ]injection\b|\bchaos\b", "", "", "fault tests"),
+    ("fallback", "line", r"\b[Ff]all(?:ing|s|en)? ?back\b|\b[Ff]allback\b|\b(?:Could not|Unable to) import\b|\bFailed to import from vllm\._C\b|\b[Nn]ot (?:installed|available), (?:using|skipping|disabling)\b|\boptional\b|\bis disabled\b|\bwill be disabled\b", "", "", "vllm-ascend#19"),
+    ("retry", "retry", r"\b[Rr]etry(?:ing)?\b|\bretries left\b|\bwill retry\b|\b[Aa]ttempt[ =:#]*\d+|\b[Rr]econnect(?:ing)?\b|\b[Bb]ack(?:ing)? ?off\b|\btrying again\b|\b[Ww]aiting for (?:the )?(?:\S+ ){1,4}(?:to (?:become|be|come|start)|ready|up)\b|\bnot ready(?: yet)?\b", "", "", "urllib3, tenacity"),
+    ("future", "line", r"\bwill raise an? (?:error|exception)\b|\b[Dd]eprecat(?:ed|ion)\b|\b(?:Future|User|Deprecation|Runtime|Resource|Syntax|Import|Experimental|Requests\w*)Warning\b|\bfilterwarnings\b", "", "", "known"),
+    ("advice", "line", r"^(?:For debugging consider|Compile with `?TORCH_USE_CUDA_DSA|CUDA kernel errors might be asynchronously|Device-side assertion tracking|If you (?:are|suspect|see|want|encounter|get|run)|This (?:might|may|can|could|usually) |It usually means|Possible (?:causes?|reasons?)|Some (?:common|possible) causes|See documentation|Try (?:reducing|increasing|setting)|Please (?:check|see|refer|make sure|note)|Hint:|hint:|Note:|NOTE:|Tip:|Potential root causes|To (?:enable|fix|resolve|avoid|debug) |\(\d\) )", "", "", "pytorch, ray"),
+    ("names", "line", r"^(?:export |declare |\+ |\w+=\S*$|[\w.]+: (?:bool|int|str|float|None|True|False)\b)|NCCL_ASYNC_ERROR_HANDLING|crash_dump|ignore[-_]errors|error_rate|on[-_]error|raise_error|errors=", "", "", "own set"),
+    ("counters", "line", r"\b(?:0|no|zero|without) (?:errors?|failures?|failed|exceptions?|warnings?)\b|\b(?:errors?|failed|failures?|exceptions?|wrong|nan iterations|exc_info)[\"']?\s*[=:]\s*(?:0\b(?!\.\d*[1-9])|\[\]|null|None|none)", "", "", "own set"),
+    ("tooling", "line", r"^(?:fatal: )?(?:not a git repository|No names found, cannot describe)|pip's dependency resolver|^srun: warning|CUDA_ERROR_COMPAT_NOT_SUPPORTED|^mesg: |^stty: |^bash: cannot set terminal|^bash: no job control|^tput: |^Lmod |^perl: warning|^locale: |cannot change locale", "", "", "known"),
+    ("plugins", "line", r"[Uu]nable to register cu(?:FFT|DNN|BLAS)|computation placer already registered|libnccl-net\S*: cannot open|NET/Plugin|Local rendezvous is aborting with status: (?:OUT_OF_RANGE|0)|End of sequence|could not find (?:drivers|TensorRT)|TF-TRT Warning|Could not load dynamic library|cuInit: |No plugin found|OVERFLOW! (?:Rank|Skipping)|Skipping step\b|destroy_process_group\(\) was not called|has NOT been destroyed|leaked semaphore|leaked shared_memory|resource_tracker|can potentially cause a hang|out of resource|Triton is not available|Error getting GPU|not a valid NVTX|Address family not supported|errno: 97|Invalid hostname|Notebook JSON is invalid", "", "", "tensorflow#62075, nccl-tests#227, DeepSpeed#931"),
+    ("gc-trace", "trace", r"^Exception ignored (?:in|while)\b|^Error in atexit\._run_exitfuncs|^Exception in thread Thread-\d+ \(most likely raised during interpreter shutdown\)|^--- Logging error ---|^Error in sys\.excepthook|^Traceback below is (?:expected|harmless)", "", "", "tqdm#1677"),
+    ("contained", "contain", r"Exception in ASGI application|[Ee]rror (?:in|while|when) (?:preprocessing|processing|handling|parsing|serving)|\b[Bb]ad [Rr]equest\b|\b(?:skip|skipping|skipped|dropped|dropping|discarding)\b|\bUncaught exception (?:GET|POST)|\brequest \S{1,60} (?:failed|aborted)|[Ff]ailed to (?:process|parse|decode|fetch|download|load) (?:sample|record|row|request|image|document|item|file|url|shard)|Task exception was never retrieved|Unclosed client session|\bcontinuing\b|\bmoving on\b|marking (?:it )?as failed|quarantin", "", "", "vllm, own set"),
+    ("stop", "stop", r"\b(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:SIGTERM|SIGINT|SIGUSR1|signal (?:15|2)\b|15\b|termination signal|terminate signal|interrupt)|\bSIG(?:TERM|INT) received\b|\b[Ss]ignal(?:ed)? (?:15|2|SIGTERM|SIGINT)\b(?! to)|\b[Ss]hut(?:ting)? ?down (?:requested|triggered|gracefully|initiated|signal|on (?:user )?request)|\b[Gg]raceful(?:ly)? (?:shutdown|stop|exit|shutting)|^\^C|\bKeyboardInterrupt\b|\bInterrupted by user\b|\bctrl[-+ ]?c\b|\b[Ss]top requested\b|\b[Ss]topping (?:server|all|on request)|Detected KeyboardInterrupt|shutdown triggered|operator requested (?:a )?(?:stop|shutdown)|Interrupt(?:ed)?, shutting down", "", "", "vllm#36270"),
+)  # fmt: skip
+
+# A program is told by its signature; then only its own ready markers count (its libraries have markers too, earlier).
+# (id, role, pattern, program, hint, source); roles: program, ready, start (a run begins), done, began (work begins).
+MARKERS = (
+    ("vllm-is", "program", r"vLLM API server version|\(EngineCore|\(APIServer|\bvllm[./ ]|vLLM", "vllm", "", "vllm"),
+    ("sglang-is", "program", r"server_args=ServerArgs|\bsglang\b|Load weight (?:begin|end)\.|Capture cuda graph begin|Init torch distributed begin", "sglang", "", "sglang"),
+    ("tgi-is", "program", r"text_generation_(?:launcher|router)", "tgi", "", "TGI"),
+    ("tei-is", "program", r"text_embeddings_(?:router|backend|core)", "tei", "", "TEI"),
+    ("llamacpp-is", "program", r"^(?:llama_model_load|llama_model_loader|ggml_cuda_init|srv +load_model|main: loading model|build: \d+ \()", "llama.cpp", "", "llama.cpp"),
+    ("ollama-is", "program", r"\bOLLAMA_|source=routes\.go|ollama", "ollama", "", "ollama"),
+    ("triton-is", "program", r"NVIDIA Triton Inference Server|\btritonserver\b|server_id +\| triton|model_lifecycle\.cc|model_repository_manager\.cc|grpc_server\.cc|http_server\.cc", "triton", "", "Triton"),
+    ("ray-is", "program", r"Ray runtime started|Local node IP: |ray start --|Started a local Ray instance", "ray", "", "Ray"),
+    ("jupyter-is", "program", r"jupyter(?:_server|lab|hub)?|Jupyter Server", "jupyter", "", "Jupyter"),
+    ("tensorboard-is", "program", r"TensorBoard \d", "tensorboard", "", "TensorBoard"),
+    ("gunicorn-is", "program", r"Starting gunicorn", "gunicorn", "", "gunicorn"),
+    ("mlflow-is", "program", r"\bmlflow\b.*server", "mlflow", "", "MLflow"),
+    ("vllm-ready", "ready", r"Application startup complete\.$", "vllm", "", "vllm"),
+    ("sglang-ready", "ready", r"The server is fired up and ready to roll!", "sglang", "", "sglang"),
+    ("tgi-ready", "ready", r"(?:text_generation_router\S*: )(?:\S+: )?Connected$", "tgi", "", "TGI"),
+    ("tei-ready", "ready", r"(?:text_embeddings_router\S*: )(?:\S+: )?(?:Ready|Starting HTTP server: [\d.:]+)$", "tei", "", "TEI"),
+    ("llamacpp-ready", "ready", r"(?:main: )?server is listening on \S+ - starting the main loop|main: starting the main loop|srv +update_slots: all slots are idle|all slots are idle", "llama.cpp", "", "llama.cpp"),
+    ("ollama-ready", "ready", r"(?:.{0,80})?(?:Listening on \S+:\d+|inference compute|llama runner started in)", "ollama", "", "ollama"),
+    ("triton-ready", "ready", r"(?:Started (?:HTTPService|Metrics Service) at)", "triton", "", "Triton"),
+    ("ray-ready", "ready", r"Ray runtime started\.", "ray", "", "Ray"),
+    ("serve-ready", "ready", r"(?:.{0,60})?(?:Deployed app '[^']{1,80}' successfully|Application '[^']{1,80}' is ready at)", "ray", "", "Ray Serve"),
+    ("jupyter-ready", "ready", r"(?:Jupyter Server \S+ is running at:|The Jupyter Notebook is running at:|JupyterHub is now running)", "jupyter", "", "Jupyter"),
+    ("tensorboard-ready", "ready", r"TensorBoard \S+ at http", "tensorboard", "", "TensorBoard"),
+    ("uvicorn-ready", "ready", r"Uvicorn running on http", "", "", "uvicorn"),
+    ("gunicorn-ready", "ready", r"(?:Listening at: |Application startup complete\.$)", "gunicorn", "", "gunicorn"),
+    ("asgi-ready", "ready", r"Application startup complete\.$", "", "", "uvicorn"),
+    ("flask-ready", "ready", r" ?\* Running on http|Running on local URL: |Serving HTTP on ", "", "", "Flask, gradio"),
+    ("grpc-ready", "ready", r"(?:gRPC |GRPC )?[Ss]erver (?:is )?(?:now )?(?:listening|running|started|ready|up)(?: and ready)?(?:[ :.,!]|$)|Server started(?: on| at)? |[Rr]eady to (?:accept|serve|receive)|Listening (?:on|at) \S*:\d+|listening on \S*:\d+", "", "", "known"),
+    ("mlflow-ready", "ready", r"Listening at: ", "mlflow", "", "MLflow"),
+    ("hf-began", "began", r"\*{5} Running training \*{5}", "", "", "transformers"),
+    ("megatron-began", "began", r"\[before the start of training step\]", "", "", "Megatron-LM"),
+    ("nohup", "start", r"nohup: (?:ignoring input|appending output|redirecting stderr)", "", "", "coreutils"),
+    ("slurm-start", "start", r"(?:Job \d+ on \S+ started|SLURM_JOB_ID[=:] ?\d+|Starting job \d+|Job started at|=+ ?(?:run|RUN|job|JOB|launch) (?:started|start|begin))", "", "", "site prologs"),
+    ("script-start", "start", r"Script started on ", "", "", "script(1)"),
+    ("vllm-start", "start", r"vLLM API server version", "", "", "vllm"),
+    ("pytest-start", "start", r"=+ test session starts =+", "", "", "pytest"),
+    ("sglang-start", "start", r"server_args=ServerArgs\(", "", "", "sglang"),
+    ("launch-start", "start", r"(?:launch(?:ing)?|starting run|run started|new run|=== start(?:ing)?|-+ ?start(?:ing)? run)[:= ]", "", "", "own set"),
+    ("restart-start", "start", r"(?:\[[^\]]{0,60}\] )?(?:Restarting (?:worker group|job|training|server)|.{0,40}worker group .{0,40}restart|Started server process \[\d+\])", "", "", "torch elastic, uvicorn"),
+    ("hf-done", "done", r"\{'train_runtime':|Training completed\. Do not forget|\*{5} train metrics \*{5}", "", "", "transformers"),
+    ("lightning-done", "done", r"`?Trainer\.(?:fit|test|validate|predict)` stopped: |Trainer was signaled to stop|Epoch \d+: 100%.{0,200}max_epochs", "", "", "Lightning"),
+    ("megatron-done", "done", r"\[after training is done\]|\[exiting program (?:at|after) ", "", "", "Megatron-LM"),
+    ("pytest-done", "done", r"=+ (?:\d+ (?:passed|skipped|xfailed|deselected|warnings?)(?:, )?){1,6} in [\d.]+s", "", "", "pytest"),
+    ("slurm-done", "done", r".{0,80}(?:state COMPLETED|exit 0\b|ExitCode[=:] ?0:0|exit(?:ed)?(?: with)?(?: code| status)?[ =:]+0\b)|Job (?:\d+ )?(?:finished|completed|done)", "", "", "site epilogs"),
+    ("generic-done", "done", r"(?:[\w.:/-]+: )?(?:={2,} ?)?(?:(?:All |all )?(?:done|Done|DONE|finished|Finished|FINISHED|completed|Completed|complete|Complete|COMPLETE|COMPLETED)(?:[.!:, ]|$)|(?:[Tt]raining|[Ee]valuation|[Ee]val|[Jj]ob|[Rr]un|[Gg]eneration|[Ii]nference|[Ee]xport|[Pp]rocessing|[Dd]ownload|[Cc]onversion|[Pp]ipeline|[Ss]cript|[Pp]reprocessing|[Tt]okenization|[Bb]enchmark|[Ee]verything|[Aa]ll \S+(?: \S+)?)(?: \S+)? (?:is |has |have |are |was |were )?(?:done|finished|complete|completed|ended|succeeded|successful|saved|written)\b|[Ss]uccessfully (?:completed|finished|generated|saved|exported|converted|wrote|processed)|[Ff]inished (?:training|evaluation|all|run|in|at|after|generating|processing|successfully)|[Cc]ompleted (?:in|all|successfully)|[Ee]xiting (?:normally|cleanly|with (?:code|status) 0)|[Bb]ye[.!]?$|[Ww]all(?:clock)? time[: ]|[Tt]otal (?:time|runtime|elapsed)[: ]|[Tt]ime (?:taken|elapsed): |[Rr]esults? (?:saved|written) to|[Ss]aved final (?:model|checkpoint)|[Ff]inal (?:results?|metrics?|accuracy|score|loss|model|checkpoint)\b|[Mm]erged and saved|[Ww]rote \S+(?: \S+)? \(\d+ \w+, 0 failed)", "", "", "own set"),
+    ("wandb-done", "done", r"wandb: (?:Synced|View run|Run summary|Find logs at|Run history)|wandb: 🚀 View run", "", "", "wandb"),
+    ("ray-done", "done", r"Job '[^']{1,60}' succeeded", "", "", "Ray"),
+    ("elapsed-done", "done", r"real\t\d+m[\d.]+s", "", "", "bash time"),
+)  # fmt: skip
+
+# Counters of work done. Named groups: n, and where known of (the whole), epoch.  Heartbeats, retries and timers are not here.
+# Roles: step (a training step), item (a unit of a batch job), serve (an answered request), bar (any tqdm-like bar).
+PROGRESS = (
+    ("megatron", "step", r"\biteration +(?P<n>\d+)/ *(?P<of>\d+)", "", "", "Megatron-LM"),
+    ("bar", "bar", r"(?P<n>\d+)/(?P<of>\d+) \[", "", "", "tqdm"),
+    ("bar-open", "bar", r"(?P<n>\d+)(?:it| \w+)? \[\d+:\d\d", "", "", "tqdm"),
+    ("hf", "step", r"^\{'(?:loss|train_loss)': .{0,200}'epoch': '?(?P<n>[\d.]+)", "", "", "transformers"),
+    ("deepspeed", "step", r"\bstep=(?P<n>\d+), skipped=", "", "", "DeepSpeed"),
+    ("verl", "step", r"\bstep:(?P<n>\d+) - ", "", "", "verl"),
+    ("maxtext", "step", r"\bcompleted step: (?P<n>\d+)", "", "", "MaxText"),
+    ("epoch-batch", "step", r"\b[Ee]poch:? ?\[?(?P<epoch>\d+)\]?,? ?[\[(] *(?P<n>\d+)/ *(?P<of>\d+)", "", "", "PyTorch examples"),
+    ("epoch-step", "step", r"\b[Ee]poch[ =:]+(?P<epoch>\d+)(?:/\d+)?[ ,|:-]+(?:[Gg]lobal )?(?:[Ss]tep|[Bb]atch|[Ii]ter(?:ation)?)[ =:]+(?P<n>\d+)", "", "", "known"),
+    ("step", "step", r"(?:^|[^\w/-])(?:(?:global|train|opt|current)[_ ]?)?(?:[Ss]tep|STEP|[Ii]ter(?:ation)?|[Uu]pdate|[Bb]atch)[\"']?[ =:#]+\[? *(?P<n>\d+)(?: */ *(?P<of>\d+))?", "", "", "torchtitan, nanoGPT, known"),
+    ("epoch", "step", r"(?:^|[^\w])[Ee]poch[\"']?[ =:#]+\[? *(?P<n>\d+)(?: */ *(?P<of>\d+))?", "", "", "known"),
+    ("pytest", "item", r"\b(?:PASSED|SKIPPED|XFAIL|FAILED|\.+) +\[ *(?P<n>\d+)%\]", "", "", "pytest"),
+    ("sglang", "serve", r"^(?P<n>)(?:Decode|Prefill) batch", "", "", "sglang"),
+    ("vllm", "serve", r"(?P<n>)Avg prompt throughput: [\d.]+ tokens/s, Avg generation throughput: (?!0\.0 )[\d.]+ tokens/s", "", "", "vllm"),
+    ("access", "serve", r"\"(?:POST) (?!/(?:health|metrics|ping|ready|live))\S{1,200} HTTP/[\d.]+\"? 200(?P<n>)", "", "", "uvicorn"),
+    ("tgi", "serve", r"(?:text_generation_router\S*: )(?:\S+: )?Success(?P<n>)", "", "", "TGI"),
+    ("llama-slot", "serve", r"^(?:slot +(?:print_timing|release)|srv +log_server_r: request: POST \S+ \S+ 200)(?P<n>)", "", "", "llama.cpp"),
+    ("counter", "item", r"(?:^|[^\w.])(?:done|processed|completed|complete|finished|generated|wrote|written|progress|samples?|tasks?|shards?|items?|files?|docs?|documents?|chunks?|prompts?|requests?|rows?|records?|examples?|images?|questions?|problems?|episodes?|rollouts?|sequences?|videos?|pages?|frames?|parts?|tokens|rounds?|trials?|evaluated|scored|cases?)[\"']?[ =:#]+\[? *(?P<n>\d+)(?: *(?:/|of) *(?P<of>\d+))?", "", "", "own set"),
+    ("of", "item", r"(?:^|[\s\[(=:|])(?P<n>\d+) *(?:/|of) *(?P<of>\d+)(?:[\s\]),:;|.]|$)", "", "", "own set"),
+    ("percent", "item", r"(?:^|[\s\[(=:|])(?P<n>\d{1,3}(?:\.\d+)?) ?%(?: (?:done|complete|completed)|[\])|,;]|$)", "", "", "known"),
+    ("shard-file", "item", r"\b(?:shard|part|chunk|data)[-_]?(?P<n>\d{3,})\S* (?:written|saved|done|complete|uploaded)", "", "", "own set"),
+)  # fmt: skip
+
+# Counters that belong to getting started: they move, but the job's own work has not begun.
+SETUP = r"(?:Loading|Capturing|Map\b|Map \(|Tokeniz|Downloading|Fetching|Filter|Generating \w+ split|Running tokenizer|Resolving|Converting|Packing|Warm|warm|Compiling|Preprocessing|Building|Extracting|Initializ|Importing|Setting up|Materializ|Grouping|Creating|Calibrat|Profiling|Saving|Reading|loading|shards? found|load(?:ed)? )"
+
+# What the log was about when it went silent, by its last lines.
+PHASES = (
+    ("saving", "stuck_checkpoint", r"\b(?:[Ss]aving (?:model |optimizer )?(?:checkpoint|state|model|shard)|save_checkpoint|[Cc]heckpoint (?:begin|save|saving|started)|[Ww]riting checkpoint|[Ss]tart(?:ed|ing)? (?:to )?sav|[Bb]egin(?:ning)? (?:checkpoint|save)|successfully saved checkpoint.{0,20}pending)", "", "", "dlrover#1749"),
+    ("saved", "", r"\b(?:[Ss]aved|[Cc]heckpoint (?:saved|done|written|complete)|successfully saved)", "", "", "known"),
+    ("init", "stuck_init", r"Init START|Init torch distributed begin|[Ii]nitializing (?:process group|distributed|the distributed)|Initializing distributed|[Ww]aiting for .{0,60}(?:rank|core engine|worker|shard|peer|node|rendezvous)|[Rr]endezvous|init_process_group|Bootstrap|Waiting for shard|Capture cuda graph begin|Capturing|Starting to load model|Loading", "", "", "fairseq#3083"),
+)  # fmt: skip
+
+# Idle heartbeats and timers: their numbers grow while nothing is done.
+HEARTBEAT = r"\b(?:[Hh]eartbeat|still (?:waiting|running|alive)|keep-?alive|alive|[Ww]aiting|waited|[Ee]lapsed: |uptime|attempts?|[Rr]etr(?:y|ying|ies)|poll(?:ing)?|idle|watchdog)\b"
+
+# Fences around text that a model or a user wrote.
+FENCE_OPEN = r"(?:```+\w*|~~~+|<\|(?:assistant|im_start|begin)[^\n]{0,40}|-{3,} ?(?:BEGIN|begin|model|MODEL|sample|generated|output|completion|response)[^\n]{0,60}|={3,} ?(?:BEGIN|generated|completion|sample|model|output|response|prompt)[^\n]{0,60}|<(?:output|completion|response|answer|generation|sample|model_output|think|assistant)>|>{3,} ?(?:BEGIN|begin|output|completion|response|generated|sample)[^\n]{0,60}|\[(?:BEGIN|begin)[^\]\n]{0,60}\])"
+FENCE_CLOSE = r"(?:```+$|~~~+$|<\|(?:im_end|end)[^\n]{0,40}|-{3,} ?(?:END|end)[^\n]{0,60}|={3,} ?(?:END|end)[^\n]{0,60}|</(?:output|completion|response|answer|generation|sample|model_output|think|assistant)>|<{3,} ?(?:END|end|output|completion|response|generated|sample)?[^\n]{0,60}|\[(?:END|end)[^\]\n]{0,60}\])"
+QUOTES = r"(?:[\w .#/\[\]=-]{0,80})?\b(?:[Cc]ompletion|[Oo]utput|[Rr]esponse|[Gg]enerated(?: text)?|[Aa]nswer|[Pp]rompt|[Mm]odel (?:said|output)|[Ss]ample \d+|[Pp]rediction|[Gg]eneration|assistant|user)(?: ?\(?#?\d+\)?)?:$"

@@ -1,0 +1,312 @@
+"""What the told adds up to: which sign is the cause, what still moves, where the job stands. Text only: no clock, no process."""
+
+import itertools
+
+from verikit.probes.logs import clock, tables
+from verikit.probes.logs.story import PHASES
+
+ROLES = {"fatal": 0, "root": 0, "plain": 0, "bare": 0, "unclear": 1, "cascade": 2, "messenger": 3, "weak": 4}
+"""Whose word goes first: causes before effects, effects before messengers."""
+
+HEALS_FATAL = 20
+"""Completed steps behind a death that only the other ranks can have made, before it counts as healed (by a restart)."""
+
+RETRY_SECONDS = 600.0
+RETRY_COUNT = 60
+IDLE_STATS = 6
+
+
+def tell(story, forced=""):
+    """JSON facts of what a `Story` tells of the last run."""
+    story.finish()
+    ready, done = _ready(story, forced), _last(story, "done")
+    signs = [sign for sign in story.signs if sign["role"] != "stopped"]
+    stop = _ordered_stop(story, signs)
+    failure = _nan(story) or _first([sign for sign in signs if _counts(story, sign, ready, done, stop)])
+    return {
+        "failure": _shown(story, failure),
+        "suspect": None if failure else _shown(story, _suspect(story, signs, stop, done)),
+        "signs": {"seen": story.signs.total, "resolved": sum(1 for sign in signs if _resolved(story, sign, ready))},
+        "ready": ready,
+        "done": done,
+        "stop": stop,
+        "progress": _progress(story),
+        "training": _training(story),
+        "retry": _retry(story),
+        "stats": story.stats if story.stats["idle"] >= IDLE_STATS else None,
+        "phase": _phase(story),
+        "run_start": story.run_start,
+        "runs": story.runs,
+        "programs": sorted(story.programs),
+        "asked_ready": story.wanted_ready,
+        "lines": story.lines,
+        "ends_in_line": not story.at_end,
+        "last_line": _last_line(story),
+        "times": _times(story),
+    }
+
+
+def _text(raw):
+    from verikit.probes.logs.envelopes import decode, plain
+
+    return plain(decode(raw))
+
+
+def _last_line(story):
+    for raw in reversed(story.tail):
+        text = _text(raw).strip()
+        if text:
+            return text[:300]
+    return ""
+
+
+def _times(story):
+    last = None
+    for raw in reversed(story.tail):
+        last = clock.stamp(_text(raw))
+        if last:
+            break
+    return {"last": list(last) if last else None}
+
+
+# Ready and end.
+
+
+def _ready(story, forced):
+    programs = (
+        {forced}
+        if forced
+        else {name for name in story.programs if any(row[3] == name for row in tables.MARKERS if row[1] == "ready")}
+    )
+    own = programs - {"ray"} or programs
+    found = None
+    for number, role, name, program, raw in story.markers:
+        if role != "ready":
+            continue
+        if name == "asked" or program in own or (not program and not own):
+            found = {"line": number, "marker": name, "excerpt": raw[:200]}
+    return found
+
+
+def _last(story, wanted):
+    for number, role, name, _program, raw in reversed(story.markers):
+        if role == wanted:
+            return {"line": number, "marker": name, "excerpt": raw[:200]}
+    return None
+
+
+def _ordered_stop(story, signs):
+    """The first ordered stop that no real failure went before."""
+    for number in story.stops:
+        earlier = [
+            sign for sign in signs
+            if sign["line"] < number and sign["role"] in ("root", "fatal", "plain", "bare") and not sign["contained"]
+            and not _moved(story, sign["end"], 1)
+        ]  # fmt: skip
+        if not earlier and not _moved(story, number, 3):
+            return number
+    return None
+
+
+# Failures.
+
+
+def _counts(story, sign, ready, done, stop):
+    """Whether a sign is a failure of this run, as far as its text tells."""
+    if sign["role"] in ("soft",):
+        return False
+    if sign["id"].startswith("slurm-") and sign["role"] == "root":
+        return True
+    if (
+        stop is not None
+        and sign["line"] >= stop
+        and sign["kind"] not in ("time_limit", "preempted", "node_failure", "host_oom")
+    ):
+        return False
+    if _resolved(story, sign, ready):
+        return False
+    if (
+        done is not None
+        and done["line"] > sign["end"]
+        and sign["role"] in ("weak", "bare", "cascade", "messenger", "unclear")
+    ):
+        return False
+    if done is not None and done["line"] > sign["end"] and (sign["contained"] or not sign["uncaught"]):
+        return False
+    if done is not None and sign["line"] > done["line"] and sign["role"] in ("weak", "messenger", "cascade", "unclear"):
+        return False
+    return not (sign["contained"] or sign["role"] == "weak")
+
+
+def _resolved(story, sign, ready):
+    """Whether work was completed behind the sign, or the server became ready."""
+    if sign["id"] in ("failing",):
+        return False
+    if ready is not None and ready["line"] > sign["end"]:
+        return True
+    if sign["role"] == "fatal" or sign["uncaught"]:
+        return _moved(story, sign["end"], HEALS_FATAL)
+    return _moved(story, sign["end"], 1)
+
+
+def _moved(story, number, wanted):
+    """Whether a counter of work went on behind a line: beyond what it had reached, or up again from below."""
+    reached, later = {}, {}
+    for event in story.progress:
+        line, name, _role, value, whole, stage, _setup, _ = event
+        key = (name, whole)
+        if line <= number:
+            if value is not None:
+                reached[key] = max(reached.get(key, (-1.0, -1.0)), (stage, value))
+            continue
+        later.setdefault(key, []).append((stage, value))
+    moved = 0
+    for key, values in later.items():
+        best = reached.get(key)
+        fresh, previous = 0, None
+        for stage, value in values:
+            if value is None:
+                fresh += 1
+            elif best is not None and (stage, value) > best:
+                fresh, best = fresh + 1, (stage, value)
+            elif (previous is not None and (stage, value) > previous) or (
+                best is None and value > 0 and previous is None and key[0] not in ("of", "percent")
+            ):
+                fresh += 1
+            previous = (stage, value) if value is not None else previous
+        moved += fresh
+    return moved >= wanted
+
+
+def _first(signs):
+    """The cause among the signs that count: best role, then first line; of the last episode."""
+    if not signs:
+        return None
+    return min(signs, key=lambda sign: (ROLES.get(sign["role"], 4), sign["line"]))
+
+
+def _suspect(story, signs, stop, done):
+    """What would explain a death that the text alone does not call one."""
+    if stop is not None:
+        return None
+    last = story.progress[-1][0] if story.progress else 0
+    near = [
+        sign for sign in signs
+        if (sign["role"] in ("fatal",) or sign["uncaught"] or sign["end"] >= last or not _moved(story, sign["end"], 5))
+        and not (done is not None and done["line"] > sign["end"])
+    ]  # fmt: skip
+    hard = [sign for sign in near if sign["role"] not in ("soft", "weak") and not sign["contained"]]
+    return _first(hard) or _first(near)
+
+
+def _nan(story):
+    state = story.losses
+    enough = 2 if state["bad_grad"] or "vanished" not in state["kind"] else 5
+    if not state["bad_since"] or state["bad"] < enough:
+        return None
+    number, raw, rank = state["bad_since"]
+    return {
+        "line": number, "end": number, "kind": "nan_loss", "role": "fatal", "id": "loss", "text": raw, "rank": rank, "pid": None,
+        "hint": "", "head": "", "frame": None, "trace": False, "what": "%s in the last %d losses logged" % (state["kind"], state["bad"]),
+    }  # fmt: skip
+
+
+def _shown(story, sign):
+    if sign is None:
+        return None
+    rank, pid = sign["rank"], sign["pid"]
+    if rank is None and story.elastic.get("rank") is not None:
+        rank, pid = story.elastic["rank"], pid or story.elastic.get("pid")
+    elif rank is not None and story.elastic.get("rank") == rank:
+        pid = pid or story.elastic.get("pid")
+    return {
+        "kind": sign["kind"],
+        "line": sign["line"],
+        "excerpt": sign["text"].strip()[:400],
+        "rank": rank,
+        "pid": pid,
+        "hint": sign["hint"] or tables.HINTS[sign["kind"]],
+        "pattern": sign["id"],
+        "role": sign["role"],
+        "frame": sign["frame"],
+        "headline": sign["head"],
+        "what": sign.get("what", ""),
+        "contained": bool(sign.get("contained")),
+    }
+
+
+# Progress.
+
+
+def _progress(story):
+    work = [event for event in story.progress if not event[6]]
+    last, first = (story.progress[-1] if story.progress else None), (work[0] if work else None)
+    if last is None:
+        return {"count": 0, "work": 0}
+    lead = work[-1] if work else last
+    values = [event for event in story.progress if event[1] == lead[1] and event[4] == lead[4]]
+    stamps = [clock.stamp(event[7]) for event in values[-12:]]
+    gaps = [clock.between(one, two) for one, two in itertools.pairwise(stamps)]
+    gaps = sorted(gap for gap in gaps if gap is not None and gap >= 0)
+    now = _times(story)["last"]
+    # Time by the log's own clock since anything moved: lines that came later are heartbeats.
+    quiet = clock.between(clock.stamp(lead[7] if work else last[7]), tuple(now)) if now else None
+    steady = clock.between(clock.stamp(_moved_last(values)[7]), tuple(now)) if now else None
+    return {
+        "count": story.progress.total,
+        "work": len(work),
+        "line": last[0],
+        "first_line": first[0] if first else last[0],
+        "counter": lead[1],
+        "role": lead[2],
+        "value": lead[3],
+        "of": lead[4],
+        "complete": lead[4] is not None and lead[3] == lead[4] and lead[4] > 1,
+        "excerpt": lead[7].strip()[:160],
+        "cadence": gaps[len(gaps) // 2] if gaps else None,
+        "quiet": max(0.0, quiet) if quiet is not None else None,
+        "still": max(0.0, steady) if steady is not None else None,
+    }
+
+
+def _moved_last(values):
+    """The event at which a counter last changed."""
+    last = values[0]
+    for event in values[1:]:
+        if event[3] is None or (event[5], event[3]) != (last[5], last[3]):
+            last = event
+    return last
+
+
+def _training(story):
+    facts = dict(story.training)
+    if story.losses["bad"]:
+        facts["bad_losses"] = story.losses["bad"]
+    return facts
+
+
+def _retry(story):
+    """The endless waiting at the end of the log, if that is what it is: no counter moves any more, one sentence repeats."""
+    last = story.progress[-1][0] if story.progress else 0
+    forms = [form for form in story.retry_forms.values() if form[4] > last and form[1] >= 3]
+    if not forms:
+        return None
+    first, count, excerpt, stamp_first, _end, stamp_last = max(forms, key=lambda form: form[1])
+    seconds = clock.between(clock.stamp(stamp_first), clock.stamp(stamp_last))
+    return {
+        "line": first,
+        "count": count,
+        "excerpt": excerpt.strip()[:300],
+        "seconds": seconds,
+        "endless": seconds >= RETRY_SECONDS if seconds is not None else count >= RETRY_COUNT,
+    }
+
+
+def _phase(story):
+    """What the log was about at its end: the stuck_* kind for silence there."""
+    for raw in reversed(story.tail[-12:]):
+        text = _text(raw)
+        for name, _, pattern, _, _ in PHASES:
+            if pattern.search(text):
+                return name
+    return ""

@@ -1,0 +1,222 @@
+"""One look at a log and at what belongs to it: the file, this run's text, the process, the host's clock."""
+
+import os
+
+from verikit.probes import process as processes
+from verikit.probes.logs import clock, reading
+from verikit.probes.logs.story import Story
+from verikit.probes.logs.verdicts import tell
+from verikit.probes.place import CannotSee
+
+QUIET = 60.0
+"""Seconds without a write after which it is worth asking whether the process still computes."""
+
+SAMPLE = 0.2
+SLACK = 5.0
+"""Seconds by which a shell may open a log before its program starts."""
+
+
+def inspect(
+    place, path, mark=None, since=None, process=None, ready=(), named="", failing=(), ignore=(), done=(), progress=()
+):
+    """Facts of a log: `file`, `process`, `tied`, and what `verdicts.tell` makes of this run's text.
+
+    mark: an entry of a Mark; only what came after it counts.  since: when the run was launched (epoch, this host's clock).
+    ready, failing, ignore, done, progress: regular expressions; named: a program of the readiness table.
+    A missing or unreadable file is told as `state`, with what is known of the process.
+    """
+    facts = {"path": os.fspath(path), "now": place.now(), "process": _process(place, process), "state": None}
+    try:
+        with place.open(path) as file:
+            info = os.fstat(file.fileno())
+            text = reading.read(place, file, path, info, mark)
+            facts["mark"] = _mark(place, file, info)
+    except FileNotFoundError:
+        facts.update(state="missing", coverage=_coverage(None))
+        return facts
+    except OSError as error:
+        import errno
+
+        if error.errno not in (errno.EACCES, errno.EPERM):
+            raise
+        facts.update(state="unreadable", why="permission denied", cause="permission", coverage=_coverage(None))
+        return facts
+    facts["file"] = {
+        "size": info.st_size,
+        "inode": info.st_ino,
+        "device": info.st_dev,
+        "mtime": info.st_mtime,
+        "age": facts["now"] - info.st_mtime,
+    }
+    facts["rotated"], facts["followed"], facts["encoding"] = text.rotated, text.followed, text.encoding
+    facts["coverage"] = _coverage(text)
+    if text.binary:
+        facts.update(state="unreadable", why=text.binary, cause="unsupported")
+        return facts
+    began, facts["since"] = _began(facts, mark, since)
+    facts["tied"] = "mark" if mark is not None else _tie(place, path, facts, text, began)
+    if facts["tied"] == "before" and since is not None:
+        text.pieces = []
+    story = Story(ignore, failing, ready, done, named, progress)
+    for number, data, _ in text.pieces:
+        story.feed(number, data)
+        place.progress(text.examined, text.size)
+    facts["text"] = tell(story, named)
+    facts["blank"] = not any(data.strip(b"\0\r\n\t ") for _, data, _ in text.pieces)
+    _computing(place, facts, process)
+    _kernel(place, facts)
+    return facts
+
+
+def _coverage(text):
+    if text is None:
+        return {"bytes": 0, "of": 0}
+    return {"bytes": text.examined, "of": text.size, "before_mark": text.start, "skipped": text.skipped}
+
+
+def _mark(place, file, info):
+    """What `since=` takes to go on from here: the resumable state."""
+    import zlib
+
+    file.seek(0)
+    head = file.read(1024)
+    return {
+        "device": info.st_dev,
+        "inode": info.st_ino,
+        "size": info.st_size,
+        "now": place.now(),
+        "crc": zlib.crc32(head),
+        "head": len(head),
+    }
+
+
+def _process(place, process):
+    """What `processes.find` tells, less its lists; what could not be seen is told as `unseen`."""
+    if process is None:
+        return None
+    try:
+        found = processes.find(place, process)
+    except CannotSee as error:
+        return {"state": None, "unseen": error.reason, "cause": error.cause}
+    kept = (
+        "state",
+        "pid",
+        "command",
+        "started",
+        "age",
+        "why",
+        "exit_status",
+        "matched",
+        "recycled",
+        "tree_cpu_seconds",
+    )
+    return {key: found[key] for key in kept if key in found}
+
+
+# Which part of the text is this run's.
+
+
+def _began(facts, mark, since):
+    """When this run began, and who says so: the caller, or the process's own start."""
+    if mark is not None:
+        return None, mark["now"]
+    if since is not None:
+        return since, since
+    process = facts["process"]
+    if process and process.get("started") and process["state"] not in (None, "gone", "zombie"):
+        return process["started"] - SLACK, process["started"]
+    return None, None
+
+
+def _tie(place, path, facts, text, began):
+    """What ties the text to the run, in a word; cuts off what was written before it, where that can be told.
+
+    "before": nothing was written since.  "time": by the times written in it.  "born": the file is younger than the run.
+    "written": it was written to since, but which part is new can't be told.  "": nothing ties it.
+    """
+    if began is None:
+        return ""
+    if facts["file"]["mtime"] < began - 1:
+        return "before"
+    last, zone = None, None
+    for _, data, _ in text.pieces[-1:]:
+        for raw in reversed(data[-8192:].split(b"\n")):
+            last = last or clock.stamp(raw.decode("utf-8", "replace"))
+    zone = clock.ahead_of(last, facts["file"]["mtime"])
+    if zone is not None:
+        text.pieces = _since(text.pieces, began + zone)
+        return "time"
+    made = reading.born(place, path)
+    return "born" if made is not None and made >= began - 1 else "written"
+
+
+def _since(pieces, when):
+    """The pieces without the lines whose times are before `when`."""
+    kept = []
+    for number, data, which in pieces:
+        low, high = 0, len(data)
+        while high - low > 256:
+            middle = data.rfind(b"\n", low, (low + high) // 2) + 1
+            middle = middle if middle > low else data.find(b"\n", (low + high) // 2, high) + 1
+            if middle <= low or middle >= high:
+                break
+            stamp = _first_stamp(data, middle)
+            if stamp is not None and stamp[0] < when:
+                low = middle
+            else:
+                high = middle
+        low = _line_at(data, low, when)
+        if data[low:]:
+            kept.append((number + data.count(b"\n", 0, low) if number is not None else None, data[low:], which))
+    return kept
+
+
+def _first_stamp(data, position):
+    for raw in data[position : position + 16384].split(b"\n")[:60]:
+        stamp = clock.stamp(raw[:200].decode("utf-8", "replace"))
+        if stamp is not None and stamp[1]:
+            return stamp
+    return None
+
+
+def _line_at(data, low, when):
+    """The first line from `low` on that does not bear an earlier time; lines without one go with the line after them."""
+    kept = low
+    position = low
+    for raw in data[low : low + 65536].split(b"\n"):
+        stamp = clock.stamp(raw[:200].decode("utf-8", "replace"))
+        position += len(raw) + 1
+        if stamp is not None and stamp[1]:
+            if stamp[0] >= when:
+                break
+            kept = position
+    return min(kept, len(data))
+
+
+# What only the process and the kernel know.
+
+
+def _computing(place, facts, process):
+    """Adds `cpu` (cores in use right now) to a live process whose log is quiet: it may be buffering."""
+    found = facts["process"]
+    quiet = facts["blank"] or facts["file"]["age"] > QUIET or facts["tied"] == "before"
+    if not found or found["state"] not in ("running", "sleeping", "disk_sleep") or not quiet:
+        return
+    import time
+
+    time.sleep(SAMPLE)
+    again = _process(place, process)
+    if again and again.get("pid") == found["pid"] and again.get("tree_cpu_seconds") is not None:
+        found["cpu"] = round(max(0.0, again["tree_cpu_seconds"] - found["tree_cpu_seconds"]) / SAMPLE, 2)
+
+
+def _kernel(place, facts):
+    """Adds `oom`: the kernel's word on who was killed for want of memory, where a death is to be explained."""
+    found, failure = facts["process"], facts["text"]["failure"]
+    gone = found is not None and found["state"] in ("gone", "zombie") and not facts["text"]["done"]
+    if not ((gone and failure is None) or (failure and failure["kind"] == "killed")):
+        return
+    told = processes.oom_kills(place, since=facts["since"], pid=found["pid"] if found else None)
+    pids = {found and found.get("pid"), failure and failure["pid"]} - {None}
+    kills = [kill for kill in told["kills"] if kill["pid"] in pids]
+    facts["oom"] = {"kills": kills[:4], "all": told["count"], "readable": told["readable"]}
