@@ -67,6 +67,9 @@ def _of_file(place, path, depth):
         else:
             layout.warn("temporary", "%s stands beside it: a copy that was not finished" % other)
     _members(place, os.path.dirname(path), layout, layouts, depth)
+    module = formats.load(layout.format) if layout.format and depth != "size" else None
+    if hasattr(module, "relate"):
+        told(layout, module.relate, layout, {each: layouts[each] for each in layouts if each != name})
     return layouts, None
 
 
@@ -166,7 +169,7 @@ def _member(place, base, member, owner, depth):
         owner.fault("escapes", "%s leads out of the folder" % member.path)
         return None
     try:
-        layout = read(place, os.path.join(base, member.path), depth)
+        layout = read(place, os.path.join(base, member.path), depth, member)
     except (FileNotFoundError, NotADirectoryError):
         if member.required:
             owner.fault("missing", "%s is missing" % member.path)
@@ -203,15 +206,21 @@ def _cause(error):
 # One file.
 
 
-def read(place, path, depth):
-    """The Layout of one regular file; what its format says is wrong is in there, what the system says is raised."""
+def read(place, path, depth, member=None):
+    """The Layout of one regular file; what its format says is wrong is in there, what the system says is raised.
+
+    member: what the checkpoint that it belongs to says of it, such as which module reads it.
+    """
     if depth == "size":
         return _sized(place, path)
     with place.steady(path) as file:
         layout = Layout(path, os.fstat(file.fileno()).st_size)
         layout.mtime = os.fstat(file.fileno()).st_mtime
         window = Window(file, layout.size, path=path)
-        _structure(window, layout)
+        if member is not None and member.module:
+            _as_told(window, layout, member)
+        else:
+            _structure(window, layout)
         layout.read = window.read
     return layout
 
@@ -226,6 +235,12 @@ def _sized(place, path):
     if not info.st_size:
         layout.fault("empty", "it is empty")
     return layout
+
+
+def _as_told(window, layout, member):
+    """Reads a member by the module that its checkpoint names."""
+    layout.format, layout.parts = member.module, member.parts
+    told(layout, formats.load(member.module).structure, window, layout)
 
 
 def _structure(window, layout):

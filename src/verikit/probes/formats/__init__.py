@@ -30,7 +30,8 @@ What can't be seen further is `raise CannotSee(cause, reason)`: the same as `uns
     relate(layout, members)                   optional: judges the members, {path: Layout}, against each other
 
 `names` are the entries of the folder, sorted. A folder may be several things at once (a Trainer folder, with sharded
-weights, downloaded from the hub): every row that fits has its say, on the same layout. Members are examined as files of their own, by their own format.
+weights, downloaded from the hub): every row that fits has its say, on the same layout. Members are examined as files of
+their own, by their own format.
 A path of a member is relative to the folder. A format that lies in subfolders lists them through `place.listdir`.
 
 **Kinds of fault** are words that tools may branch on: `truncated`, `trailing`, `hole`, `overlap`, `bad_header`,
@@ -60,7 +61,13 @@ FILES = (
 )
 
 # `fits` is asked with the sorted names in the folder.
-FOLDERS = ()
+FOLDERS = (
+    Row("dcp", lambda names: any(name in (".metadata", ".metadata.tmp") or name.endswith(".distcp") for name in names)),
+    Row("deepspeed", lambda names: _deepspeed(names)),
+    Row("megatron", lambda names: _megatron(names)),
+    Row("trainer", lambda names: "trainer_state.json" in names),
+    Row("peft", lambda names: "adapter_config.json" in names),
+)
 
 
 def _model_proto(head):
@@ -81,6 +88,22 @@ def _first_record(head):
     return head[30 : 30 + int.from_bytes(head[26:28], "little")] if head[:4] == b"PK\3\4" else b""
 
 
+def _deepspeed(names):
+    """Whether it is a step of DeepSpeed's, or has steps and says which is the latest."""
+    inner = any(name.endswith(("_model_states.pt", "_optim_states.pt")) for name in names)
+    return inner or ("latest" in names and any(name.startswith(("global_step", "zero_to_fp32")) for name in names))
+
+
+def _megatron(names):
+    """Whether it has iterations of Megatron's, or is one."""
+    dist = "metadata.json" in names and ("common.pt" in names or ".metadata" in names)
+    return (
+        dist
+        or "latest_checkpointed_iteration.txt" in names
+        or any(name.startswith("mp_rank_") and "." not in name for name in names)
+    )
+
+
 def of_file(head, size):
     """The module name of the format that the first bytes of a file show, or None."""
     return next((row.module for row in FILES if row.fits(head, size)), None)
@@ -97,4 +120,19 @@ def load(module):
 
 
 if False:  # Never run: `load` imports by name, and whoever packs modules for a host finds here which they are.
-    from verikit.probes.formats import gguf, msgpack, npy, npz, onnx, safetensors, torch_zip  # noqa: F401
+    from verikit.probes.formats import (  # noqa: F401
+        dcp,
+        deepspeed,
+        distcp,
+        gguf,
+        megatron,
+        msgpack,
+        npy,
+        npz,
+        onnx,
+        peft,
+        plain,
+        safetensors,
+        torch_zip,
+        trainer,
+    )

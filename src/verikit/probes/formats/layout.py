@@ -88,6 +88,7 @@ class Layout:
     def __init__(self, path="", size=0, format=None):
         self.path, self.size, self.format = path, size, format
         self.tensors, self.spans, self.members = [], [], []
+        self._places = {}
         self.tree, self.notes = {}, {}
         self.faults, self.warnings, self.unknowns = [], [], []
         self.more = {}
@@ -106,8 +107,18 @@ class Layout:
         self.spans.append(Span(name, offset, nbytes, crc, method, nbytes if size is None else size))
 
     def member(self, path, size=None, least=None, sha256=None, git_sha1=None, required=True, module=None, parts=None):
-        """Another file of the same checkpoint, relative to this one's folder, with what is known of it."""
-        self.members.append(Member(path, size, least, sha256, git_sha1, required, module, parts))
+        """Another file of the same checkpoint, relative to this one's folder, with what is known of it.
+
+        Told twice, by two formats of one folder, it is one member, of which both are believed.
+        """
+        told = Member(path, size, least, sha256, git_sha1, required, module, parts)
+        at = self._places.setdefault(path, len(self.members))
+        if at == len(self.members):
+            self.members.append(told)
+            return
+        known = self.members[at]
+        merged = [new if old is None else old for old, new in zip(known, told)]
+        self.members[at] = Member(*merged)._replace(required=known.required or required)
 
     def fault(self, kind, what, where=None):
         """Evidence that it is broken."""

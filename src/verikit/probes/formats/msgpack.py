@@ -1,8 +1,8 @@
 """Flax's msgpack: one MessagePack value to the end of the file; arrays are extension 1, complex 2, numpy scalars 3.
 
-Source: flax/serialization.py (`msgpack_serialize`; arrays of more than 2^30 bytes are cut into maps that are marked
-`__msgpack_chunked_array__`) and the MessagePack specification. An array is packed as (shape, dtype name, bytes), so its length is known twice.
-There is no checksum. The dtype is a name looked up in a table, never an import.
+Source: the MessagePack specification and flax/serialization.py (`msgpack_serialize`; arrays of more than 2^30 bytes are
+cut into maps that are marked `__msgpack_chunked_array__`). An array is packed as (shape, dtype name, bytes), so its length
+is known twice. There is no checksum. The dtype is a name looked up in a table, never an import.
 """
 
 from verikit.probes.formats.cursor import Cursor

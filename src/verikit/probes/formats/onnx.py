@@ -219,7 +219,7 @@ def _outside(rows, layout):
         ranges.setdefault(location, {})[(offset, offset + nbytes)] = name
         sums.setdefault(location, pairs.get("checksum"))
     for location in sorted(ends):
-        layout.member(location, least=ends[location])
+        layout.member(location, least=ends[location], module="plain")
         _apart(location, ranges[location], layout)
     if any(sums.values()):
         layout.notes["sha1"] = {location: value for location, value in sums.items() if value}

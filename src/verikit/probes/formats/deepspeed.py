@@ -1,0 +1,107 @@
+"""DeepSpeed: `latest` names a folder in which every rank has left its part of weights and optimizer.
+
+Source: deepspeed/runtime/engine.py (`_get_ckpt_name`, `_get_zero_ckpt_name`, `save_checkpoint`) and zero_to_fp32.py:
+`mp_rank_MM_model_states.pt` for each model-parallel rank, `[bf16_]zero_pp_rank_D_mp_rank_MM_optim_states.pt` for each
+data-parallel rank of it; under ZeRO-3 also `zero_pp_rank_D_mp_rank_MM_model_states.pt`.  Pipelines write `layer_LL-…`,
+experts `…expert_E…`.  How many ranks there were stands inside (`dp_world_size`), so a lost last one shows.
+Flat partitions are of one length on all ranks, but for the last, which may lack the padding.
+"""
+
+import os
+import re
+from collections import Counter
+
+from verikit.probes.formats import folders
+
+MODEL = re.compile(r"^(?:zero_pp_rank_(\d+)_)?mp_rank_(\d+)_model_states\.pt$")
+OPTIM = re.compile(r"^(?:bf16_|fp16_)?zero_pp_rank_(\d+)_mp_rank_(\d+)_optim_states\.pt$")
+LAYER = re.compile(r"^layer_(\d+)-model_(\d+)-model_states\.pt$")
+STATES = re.compile(r"_(?:model|optim)_states\.pt$")
+
+
+def structure(place, folder, names, layout):
+    """`latest` leads to a folder; in it no rank is missing."""
+    if any(STATES.search(name) for name in names):
+        _step(names, "", layout)
+        return
+    tag = folders.text_of(place, folder, "latest") if "latest" in names else ""
+    if not tag or "/" in tag or tag in (".", "..") or "\0" in tag:
+        layout.fault("bad_header", "`latest` names no folder: %.80r" % tag)
+        return
+    layout.notes["tag"] = tag
+    if not folders.is_folder(place, folder, tag):
+        layout.fault("missing", "`latest` names %s, which is not there" % tag)
+        return
+    inner = place.listdir(os.path.join(folder, tag))
+    if not any(STATES.search(name) for name in inner):
+        layout.fault("missing", "%s, which `latest` names, holds no states" % tag)
+    _step(inner, tag + "/", layout)
+
+
+def _step(names, prefix, layout):
+    for name in names:
+        if STATES.search(name):
+            layout.member(prefix + name)
+    _grid([match.groups() for match in map(OPTIM.match, names) if match], "optimizer states", layout)
+    parted = [match.groups() for match in map(MODEL.match, names) if match]
+    _grid([pair for pair in parted if pair[0] is not None], "model states", layout)
+    _grid([("0", model) for rank, model in parted if rank is None], "model states", layout)
+    _grid([match.groups() for match in map(LAYER.match, names) if match], "layers", layout, gaps=True)
+    if not parted and not any(LAYER.match(name) for name in names):
+        layout.fault("missing", "there are optimizer states, but no model states")
+
+
+def _grid(pairs, what, layout, gaps=False):
+    """Every rank from 0 on has its part for every other coordinate; layers are numbered with gaps."""
+    cells = {(int(one), int(other)) for one, other in pairs}
+    if not cells:
+        return
+    rows = {one for one, _ in cells} if gaps else set(range(min(1 + max(one for one, _ in cells), 1 << 16)))
+    columns = range(min(1 + max(other for _, other in cells), 1 << 16))
+    lost = [(one, other) for one in sorted(rows) for other in columns if (one, other) not in cells]
+    for one, other in lost[:4]:
+        layout.fault("missing", "the %s of rank %d, model-parallel rank %d, are missing" % (what, one, other))
+    if len(lost) > 4:
+        layout.fault("missing", "the %s of %d more ranks are missing" % (what, len(lost) - 4))
+
+
+def relate(layout, members):
+    """As many ranks as the model states say; one step; partitions of one length."""
+    prefix = layout.notes.get("tag", "")
+    parts = folders.inside(prefix, members) if prefix else members
+    states = {name: part for name, part in parts.items() if STATES.search(name)}
+    _world(layout, states)
+    for key in ("global_steps", "dp_world_size", "mp_world_size"):
+        values = {part.tree[key] for part in states.values() if key in part.tree}
+        if len(values) > 1:
+            layout.fault(
+                "mismatch", "parts of different runs or times: %s is %s" % (key, " and ".join(sorted(values)[:4]))
+            )
+    _partitions(layout, {name: part for name, part in states.items() if OPTIM.match(name) and not part.faults})
+
+
+def _world(layout, states):
+    said = {int(part.tree["dp_world_size"]) for part in states.values() if part.tree.get("dp_world_size", "").isdigit()}
+    ranks = {int(match.group(1)) for match in map(OPTIM.match, states) if match}
+    if len(said) == 1 and ranks and max(ranks) + 1 < max(said):
+        what = "the model states speak of %d data-parallel ranks, optimizer states are there of %d"
+        layout.fault("missing", what % (max(said), max(ranks) + 1))
+
+
+def _partitions(layout, states):
+    """Flat tensors of one name are of one length; the last rank's may be shorter by its padding."""
+    by_rank = {}
+    for name, part in states.items():
+        rank, model = (int(group) for group in OPTIM.match(name).groups())
+        for row in part.tensors:
+            if len(row.shape) == 1:
+                by_rank.setdefault((model, row.name), {})[rank] = row.shape[0]
+    for (_, name), lengths in sorted(by_rank.items()):
+        last = max(lengths)
+        full = Counter(length for rank, length in lengths.items() if rank != last)
+        if len(full) > 1:
+            odd = min(full, key=full.get)
+            what = "the partition %.100r has %d elements on some ranks, %d on others"
+            layout.fault("mismatch", what % (name, max(full, key=full.get), odd))
+        elif full and lengths[last] > max(full):
+            layout.fault("mismatch", "the partition %.100r of the last rank is longer than the others" % name)

@@ -1,0 +1,59 @@
+"""`.distcp`: pieces of a distributed checkpoint one after the other, each a file of `torch.save`.
+
+Where each begins and ends stands in `.metadata` (see `dcp`), and reaches this module as `layout.parts`.
+Source: torch/distributed/checkpoint/filesystem.py, `_write_item`.
+"""
+
+from verikit.probes.formats import torch_zip
+from verikit.probes.formats.layout import Broken, Layout
+from verikit.probes.place import CannotSee
+
+
+def structure(file, layout):
+    """Each piece by itself, as torch's ZIP; its faults are those of the file, with its name before them."""
+    if layout.parts is None:
+        raise CannotSee("unsupported", "a .distcp is examined with its folder: .metadata says where its pieces are")
+    for piece in layout.parts:
+        if piece.offset + piece.length > file.size:
+            layout.shortfall(piece.offset + piece.length, "it ends within the piece %.100r" % piece.name)
+            return
+        if piece.packed:
+            layout.unseen("unsupported", "the piece %.100r is stored through a transform (compressed)" % piece.name)
+            continue
+        part = file.part(piece.offset, piece.length)
+        _piece(part, piece, layout)
+        file.read += part.read
+
+
+def _piece(part, piece, layout):
+    if part.at(0, 4) != b"PK\3\4":
+        if piece.at is None:  # bytes of a Stateful of somebody's own may be anything
+            layout.warn(
+                "unchecked", "the piece %.100r is of no known form; nothing tells whether it is whole" % piece.name
+            )
+            layout.span(piece.name, part.base, part.size)
+        else:
+            layout.fault("bad_header", "the piece %.100r is no file of torch.save" % piece.name, piece.offset)
+        return
+    inner = Layout(layout.path, part.size, "torch_zip")
+    try:
+        torch_zip.structure(part, inner)
+    except Broken as error:
+        inner.fault(error.kind, error.what, error.where)
+    _merge(inner, piece, layout)
+
+
+def _merge(inner, piece, layout):
+    for rows, tell in ((inner.faults, layout.fault), (inner.unknowns, layout.unseen), (inner.warnings, layout.warn)):
+        for row in rows:
+            tell(row["kind"], "piece %.100r: %s" % (piece.name, row["what"]), piece.offset)
+    for span in inner.spans:
+        layout.spans.append(span._replace(name="%s:%s" % (piece.name, span.name)))
+    for row in inner.tensors if piece.at is not None and len(inner.tensors) == 1 else ():
+        layout.tensor(piece.name, row.dtype, row.shape, row.offset, row.nbytes)
+        if piece.sizes is not None and tuple(row.shape) != tuple(piece.sizes):
+            what = "the piece %.100r has the shape %s, its chunk %s" % (piece.name, list(row.shape), list(piece.sizes))
+            layout.fault("mismatch", what, piece.offset)
+    for name, use in inner.globals.items():
+        layout.globals.setdefault(name, use)
+    layout.hidden.extend(inner.hidden[: max(0, 64 - len(layout.hidden))])

@@ -1,0 +1,86 @@
+"""What the formats of folders share: reading a small JSON file, listing what is there, and a folder within a folder."""
+
+import json
+import os
+import posixpath
+
+from verikit.probes.formats import signs
+from verikit.probes.formats.layout import Broken, Layout
+from verikit.probes.place import CannotSee, kind_of
+
+TEXT_LIMIT = 32 << 20
+"""Bytes of a JSON file that are read; a trainer_state.json of 10^5 logged steps has about 20 MB."""
+
+
+def text_of(place, folder, name, limit=4096):
+    """A small text file, without the white space around it; longer than `limit` bytes it is `bound_reached`."""
+    with place.steady(os.path.join(folder, name)) as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise CannotSee("bound_reached", "%s has more than %d bytes" % (name, limit))
+    return data.decode("utf-8", "surrogateescape").strip()
+
+
+def json_of(place, folder, name):
+    """The JSON object in a file; anything else is `Broken`, naming the file."""
+    text = text_of(place, folder, name, TEXT_LIMIT)
+    if not text.strip("\0"):
+        raise Broken("empty", "%s is empty" % name if not text else "%s is all zeros" % name)
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Broken("bad_header", "%s is no JSON, or was cut: %s" % (name, error)) from None
+    if not isinstance(value, dict):
+        raise Broken("bad_header", "%s is no JSON object" % name)
+    return value
+
+
+def everything(names, layout):
+    """Makes members of all files whose names promise a checkpoint."""
+    for name in names:
+        if signs.wanted(name):
+            layout.member(name, required=False)
+
+
+def is_folder(place, folder, name):
+    """Whether there is a folder of that name."""
+    try:
+        return kind_of(place.stat(os.path.join(folder, name)).st_mode) == "a directory"
+    except OSError:
+        return False
+
+
+def within(place, folder, inner, module, layout):
+    """Lets `module` read the folder `inner` of `folder`; what it tells, it tells `layout`. Returns its own Layout."""
+    path = os.path.join(folder, inner)
+    own = Layout(path, 0, module.__name__.rpartition(".")[2])
+    try:
+        module.structure(place, path, place.listdir(path), own)
+    except Broken as error:
+        own.fault(error.kind, error.what, error.where)
+    except CannotSee as error:
+        if error.cause == "changed_while_reading":
+            raise
+        own.unseen(error.cause, error.reason)
+    told = ((own.faults, layout.fault), (own.warnings, layout.warn), (own.unknowns, layout.unseen))
+    for rows, tell in told:
+        for row in rows:
+            tell(row["kind"], "%s: %s" % (inner, row["what"]), row["where"])
+    for member in own.members:
+        more = member._asdict()
+        layout.member(posixpath.join(inner, more.pop("path")), **more)
+    for row in own.tensors:
+        layout.tensor(
+            row.name, row.dtype, row.shape, row.offset, row.nbytes, row.file and posixpath.join(inner, row.file)
+        )
+    layout.tree.update(own.tree)
+    layout.notes.update(own.notes)
+    layout.globals.update(own.globals)
+    layout.hidden.extend(own.hidden)
+    return own
+
+
+def inside(inner, members):
+    """The members that lie in the folder `inner`, by their paths from there."""
+    first = inner + "/"
+    return {path[len(first) :]: part for path, part in members.items() if path.startswith(first)}

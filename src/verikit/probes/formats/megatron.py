@@ -1,0 +1,96 @@
+"""Megatron-LM: `latest_checkpointed_iteration.txt` names an iteration; its folder is a distributed checkpoint, or one of ranks.
+
+Source: megatron/training/checkpointing.py (`get_checkpoint_name`, `read_metadata`) and
+megatron/core/dist_checkpointing/core.py (`CheckpointingConfig`, metadata.json). Newer: `iter_0000500/` with metadata.json
+(sharded_backend `torch_dist`), common.pt and what torch.distributed.checkpoint writes (see `dcp`). Older:
+`iter_0000500/mp_rank_TT[_PPP][_EEE]/model_optim_rng.pt` for each tensor-, pipeline- (and expert-) parallel rank.
+"""
+
+import os
+import re
+
+from verikit.probes.formats import dcp, folders
+
+TRACKER = "latest_checkpointed_iteration.txt"
+RANK = re.compile(r"^mp_rank_(\d+)(?:_(\d+))?(?:_(\d+))?$")
+
+
+def structure(place, folder, names, layout):
+    """The tracker leads to an iteration, and that is whole."""
+    if TRACKER not in names:
+        _iteration(place, folder, names, "", layout)
+        return
+    text = folders.text_of(place, folder, TRACKER)
+    inner = "release" if text == "release" else "iter_%07d" % int(text) if text.isdigit() and len(text) < 12 else None
+    if inner is None:
+        layout.fault("bad_header", "%s says %.80r, which is neither a number nor `release`" % (TRACKER, text))
+        return
+    layout.notes["inner"] = inner
+    if not folders.is_folder(place, folder, inner):
+        layout.fault("missing", "%s says %s, but there is no %s" % (TRACKER, text, inner))
+        return
+    _iteration(place, folder, place.listdir(os.path.join(folder, inner)), inner, layout)
+
+
+def _iteration(place, folder, names, inner, layout):
+    where, prefix = os.path.join(folder, inner) if inner else folder, inner + "/" if inner else ""
+    if inner and inner.startswith("iter_"):
+        layout.notes["step"] = int(inner[5:])
+    if any(map(RANK.match, names)):
+        _ranks(place, where, names, prefix, layout)
+        return
+    if "metadata.json" not in names:
+        layout.fault("missing", "%smetadata.json is missing" % prefix)
+        return
+    backend = folders.json_of(place, where, "metadata.json").get("sharded_backend")
+    if backend != "torch_dist":
+        layout.unseen("unsupported", "the sharded backend %.40r is not known here; torch_dist is" % (backend,))
+    layout.member(prefix + "common.pt")
+    if backend == "torch_dist" and inner:  # without `inner` the row of `dcp` has its own say
+        folders.within(place, folder, inner, dcp, layout)
+    elif backend == "torch_dist" and ".metadata" not in names:
+        layout.fault("missing", ".metadata is missing: the save died before its last step")
+
+
+def _ranks(place, where, names, prefix, layout):
+    """Every rank of the grid is there, with the same files."""
+    cells = {
+        tuple(int(part) for part in match.groups() if part is not None): match.group()
+        for match in map(RANK.match, names)
+        if match
+    }
+    depth = {len(cell) for cell in cells}
+    if len(depth) > 1:
+        layout.fault(
+            "mismatch",
+            "folders of ranks are named in different ways, such as %s" % ", ".join(sorted(cells.values())[:3]),
+        )
+        return
+    sizes = [max(cell[axis] for cell in cells) + 1 for axis in range(depth.pop())]
+    total = 1
+    for size in sizes:
+        total *= size
+    if len(cells) != total:
+        layout.fault("missing", "%d ranks are there of a grid of %s" % (len(cells), " x ".join(map(str, sizes))))
+    files = {
+        name: frozenset(each for each in place.listdir(os.path.join(where, name)) if each.endswith(".pt"))
+        for name in cells.values()
+    }
+    every = (
+        frozenset().union(*files.values()) | {"model_optim_rng.pt"}
+        if any("model_optim_rng.pt" in found for found in files.values())
+        else frozenset().union(*files.values())
+    )
+    if not every:
+        layout.fault("missing", "the folders of the ranks hold nothing")
+    for name in sorted(files):
+        for file in sorted(every):
+            # Only the first of the data-parallel ranks writes the distributed optimizer.
+            layout.member("%s%s/%s" % (prefix, name, file), required=file != "distrib_optim.pt")
+
+
+def relate(layout, members):
+    """Pieces are what `.metadata` says."""
+    inner = layout.notes.get("inner")
+    if inner:
+        dcp.relate(layout, folders.inside(inner, members))

@@ -1,0 +1,68 @@
+"""An adapter as PEFT saves it: adapter_config.json, and adapter_model.safetensors or .bin with what was trained.
+
+Source: peft/utils/save_and_load.py and peft/tuners/lora/layer.py. LoRA keeps for each layer `lora_A` [r, in] and `lora_B`
+[out, r] (`lora_embedding_A` [r, vocabulary], `lora_embedding_B` [dim, r]); convolutions have further axes of their own.
+An adapter of no tensors, or of tensors without elements, is what a save under ZeRO-3 leaves that gathered nothing.
+"""
+
+from verikit.probes.formats import folders
+from verikit.probes.formats.layout import elements
+
+FILES = ("adapter_model.safetensors", "adapter_model.bin")
+
+
+def structure(place, folder, names, layout):
+    """There are weights, and a config that says what they are."""
+    config = folders.json_of(place, folder, "adapter_config.json")
+    layout.notes["peft_type"] = str(config.get("peft_type"))[:40]
+    rank = config.get("r")
+    plain = not config.get("rank_pattern") and not config.get("megatron_config")
+    layout.notes["r"] = rank if type(rank) is int and plain else None
+    found = [name for name in FILES if name in names]
+    if not found:
+        layout.fault("missing", "there are no weights: neither %s nor %s" % FILES)
+    folders.everything(names, layout)
+
+
+def relate(layout, members):
+    """Every A has its B, of the same rank, and nothing is empty."""
+    for path in FILES:
+        part = members.get(path)
+        if part is None or part.faults:
+            continue
+        if not part.tensors:
+            layout.fault("empty", "%s holds no tensors at all" % path)
+        for row in part.tensors:
+            if not elements(row.shape):
+                layout.fault("empty", "the adapter tensor %.100r has no elements: %s" % (row.name, list(row.shape)))
+        if layout.notes.get("peft_type") == "LORA":
+            _pairs(layout, part)
+
+
+def _pairs(layout, part):
+    shapes = {row.name: tuple(row.shape) for row in part.tensors}
+    for name, shape in sorted(shapes.items()):
+        for one, other in (("lora_A", "lora_B"), ("lora_embedding_A", "lora_embedding_B")):
+            if one + "." in name or name.endswith(one):
+                _pair(name, shape, name.replace(one, other), shapes, layout)
+            elif other + "." in name or name.endswith(other):
+                partner = name.replace(other, one)
+                if partner not in shapes and not name.endswith(".bias"):
+                    layout.fault("missing", "%.100r has no %.100r" % (name, partner))
+
+
+def _pair(name, shape, partner, shapes, layout):
+    other = shapes.get(partner)
+    if name.endswith(".bias"):
+        return
+    if other is None:
+        layout.fault("missing", "%.100r has no %.100r" % (name, partner))
+        return
+    if len(shape) < 2 or len(other) < 2 or not elements(shape) or not elements(other):
+        return
+    rank = layout.notes.get("r")
+    if shape[0] != other[1]:
+        what = "%.100r is of rank %d, its partner of rank %d" % (name, shape[0], other[1])
+        layout.fault("mismatch", what)
+    elif rank is not None and shape[0] != rank:
+        layout.fault("mismatch", "%.100r is of rank %d, adapter_config.json says %d" % (name, shape[0], rank))

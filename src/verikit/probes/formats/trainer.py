@@ -1,0 +1,101 @@
+"""The folder that the Trainer of transformers writes: weights, optimizer, scheduler, random state, trainer_state.json.
+
+Source: transformers/trainer.py (`_save_checkpoint`, `_save_optimizer_and_scheduler`, `_save_rng_state`) and
+trainer_callback.py (`TrainerState`). Names are fixed; each rank keeps its random state as `rng_state_K.pth`, a single
+process as `rng_state.pth`. With `save_only_model` there are weights and trainer_state.json only. With DeepSpeed the
+optimizer lies in `global_stepN` (see `deepspeed`), with FSDP in `optimizer_0` and `pytorch_model_fsdp_0` (see `dcp`).
+"""
+
+import os
+import re
+from collections import Counter
+
+from verikit.probes.formats import dcp, folders
+from verikit.probes.formats.layout import elements
+
+WEIGHTS = re.compile(
+    r"^(?:model|pytorch_model|adapter_model|diffusion_pytorch_model|flax_model|tf_model)\b.*\.(?:safetensors|bin|msgpack|h5)$"
+)
+ELSEWHERE = re.compile(r"^(?:global_step\d+|pytorch_model_fsdp.*|optimizer_\d+|optimizer\.bin|.*distcp|latest)$")
+RANK = re.compile(r"^rng_state_(\d+)\.pth$")
+MOMENTS = re.compile(r"^(?:optimizer\.|optimizer_state_dict\.)?state\.\d+\.(exp_avg|momentum_buffer)$")
+
+
+def structure(place, folder, names, layout):
+    """The set is complete, and the step in its name is that of trainer_state.json."""
+    folders.everything(names, layout)
+    _step(place, folder, layout)
+    elsewhere = any(ELSEWHERE.match(name) for name in names)
+    if not any(WEIGHTS.match(name) for name in names) and not elsewhere:
+        layout.fault("missing", "there are no weights (model.safetensors, pytorch_model.bin, an index or an adapter)")
+    for inner in names:
+        if re.match(r"^(?:pytorch_model_fsdp|optimizer)_\d+$", inner) and folders.is_folder(place, folder, inner):
+            folders.within(place, folder, inner, dcp, layout)
+    if not elsewhere:
+        _resumable(names, layout)
+    _ranks(names, layout)
+
+
+def _step(place, folder, layout):
+    state = folders.json_of(place, folder, "trainer_state.json")
+    step = state.get("global_step")
+    if type(step) is not int or step < 0:
+        layout.fault("bad_header", "trainer_state.json has no global_step: %.40r" % (step,))
+        return
+    layout.tree["global_step"] = str(step)
+    layout.notes["step"] = step
+    match = re.match(r"^checkpoint-(\d+)$", os.path.basename(os.path.normpath(folder)))
+    if match and int(match.group(1)) != step:
+        layout.fault("mismatch", "the folder is of step %s, its trainer_state.json of step %d" % (match.group(1), step))
+
+
+def _resumable(names, layout):
+    """Optimizer, scheduler and random state are there together, or none of them is."""
+    kinds = {
+        "optimizer.pt": "optimizer.pt" in names,
+        "scheduler.pt": "scheduler.pt" in names,
+        "rng_state.pth": "rng_state.pth" in names or any(RANK.match(name) for name in names),
+    }
+    if any(kinds.values()):
+        for name in sorted(name for name, there in kinds.items() if not there):
+            layout.fault("missing", "%s is missing, though the rest of the training state is there" % name)
+    else:
+        layout.warn("missing", "weights only: without optimizer, scheduler and random state training can't be resumed")
+
+
+def _ranks(names, layout):
+    """Ranks are counted from 0 without a gap; how many there were is written nowhere, so a lost last one does not show."""
+    ranks = {int(match.group(1)) for match in map(RANK.match, names) if match}
+    lost = sorted(set(range(max(ranks) + 1)) - ranks) if ranks and max(ranks) < 1 << 16 else []
+    if lost:
+        layout.fault("missing", "rng_state_%d.pth is missing: ranks up to %d have theirs" % (lost[0], max(ranks)))
+    layout.notes["ranks"] = max(1, len(ranks))
+
+
+def relate(layout, members):
+    """The optimizer's moments have shapes that the weights have; no weight is empty."""
+    weights = [row for path, part in members.items() if WEIGHTS.match(path) for row in part.tensors]
+    for row in weights:
+        if not elements(row.shape) and not layout.notes.get("sharded"):
+            layout.fault(
+                "empty", "the weight %.100r has no elements (%s): gathered from a shard?" % (row.name, list(row.shape))
+            )
+    optimizer = members.get("optimizer.pt")
+    moments = [row for row in optimizer.tensors if MOMENTS.match(row.name)] if optimizer else []
+    if not weights or not moments or any(members[path].faults for path in members if WEIGHTS.match(path)):
+        return
+    have = Counter(tuple(row.shape) for row in weights)
+    want = Counter(tuple(row.shape) for row in moments if row.name.endswith(MOMENTS.match(moments[0].name).group(1)))
+    lacks = want - have
+    if lacks:
+        shape, count = next(iter(lacks.items()))
+        what = "the optimizer has moments for %d more tensors of shape %s than there are weights" % (count, list(shape))
+        layout.fault("mismatch", what)
+    rest = have - want
+    if rest and any(path.startswith("adapter_model") for path in members):
+        shape, count = next(iter(rest.items()))
+        layout.fault(
+            "mismatch", "the optimizer has no moments for %d adapter tensors of shape %s" % (count, list(shape))
+        )
+    elif rest:
+        layout.notes["without_moments"] = sum(rest.values())  # frozen, tied, or buffers
