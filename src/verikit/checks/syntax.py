@@ -125,6 +125,8 @@ def _asked(facts: Facts, claim: SyntaxValid) -> str:
         return ""
     version = ".".join(map(str, who["version"]))
     stated = "default, not stated" if claim.python == "host" else f"asked for as {claim.python}"
+    if who["stands_for"]:
+        return f"{claim.run_as} under Python {claim.python}, which this host lacks: by rules, on Python {version}"
     return f"{claim.run_as} under Python {version}, {who['executable']} ({stated})"
 
 

@@ -67,13 +67,17 @@ def inspect(place, path, source=None, python="host", run_as="import", kind="auto
 
 
 def crew_for(place, python, hands):
-    """The interpreter's facts, and the workers that ask it."""
+    """The interpreter's facts, and the workers that ask it. `stands_for`: a version that is not here, (major, minor)."""
     who = interpreter.find(place, python)
+    stands_for = None
     if who is None:
-        raise CannotSee("tool_missing", "no Python %s on this host" % python, python=python)
+        stands_for = [int(part) for part in python.split(".")[:2]]
+        who = interpreter.find(place, "%d.%d" % tuple(stands_for))
+        how = "in the place of %s" % python
+        who, stands_for = (dict(who, how=how), None) if who else (dict(interpreter.own(), how=how), stands_for)
     own = interpreter.own()["executable"]
     named = who["executable"] if who["executable"] != own else None
-    return who, workers.Crew(named, own, hands)
+    return dict(who, stands_for=stands_for), workers.Crew(named, own, hands, stands_for)
 
 
 # Finding the files.
@@ -185,7 +189,12 @@ def read(place, path):
 
 
 def python_source(place, path, data, crew, run_as):
-    return crew.outcome(data, run_as)
+    answer = crew.outcome(data, run_as)
+    if answer["ok"] is None:
+        raise CannotSee(
+            "tool_missing", "%s: no Python %d.%d on this host, and %s" % (path, *crew.stands_for, answer["why"])
+        )
+    return answer
 
 
 PARSERS = {"python": python_source}

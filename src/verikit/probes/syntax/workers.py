@@ -8,6 +8,7 @@ is asked again in a fresh child, started as a real start would be: with site, en
 import json
 import os
 import signal
+import sys
 import threading
 
 from verikit.probes.syntax import driver
@@ -120,10 +121,12 @@ class Crew:
     """Workers for one interpreter; `outcome` may be called from several threads, one worker each.
 
     executable: of a named interpreter, None for the host's own.
+    stands_for: (major, minor) of a version that the host lacks, and that rules stand in for.
     """
 
-    def __init__(self, executable, own, size=1):
+    def __init__(self, executable, own, size=1, stands_for=None):
         self.executable, self.own, self.idle, self.lock = executable, own, [], threading.Lock()
+        self.stands_for = stands_for and tuple(stands_for)
         for _ in range(size):
             self.idle.append(started(executable) if executable else forked(self.idle))
 
@@ -137,7 +140,15 @@ class Crew:
             answer, worker = None, started(self.executable or self.own)
         with self.lock:
             self.idle.append(worker)
-        return answer if answer is not None and not doubtful(answer) else self.again(data, run_as)
+        if answer is None or doubtful(answer):
+            answer = self.again(data, run_as)
+        return self.translated(data, answer, run_as) if self.stands_for else answer
+
+    def translated(self, data, answer, run_as):
+        """What the version that is not here would answer."""
+        from verikit.probes.syntax import features
+
+        return features.stand_in(data, answer, tuple(sys.version_info[:2]), self.stands_for, run_as)
 
     def again(self, data, run_as):
         """The outcome in a fresh child under the conditions of a real start."""
