@@ -324,6 +324,11 @@ def _unknowns(check: CheckpointIntact, facts: Facts) -> Iterator[tuple[str, str]
         yield unknown["kind"], unknown["what"]
     if not facts["count"]:
         yield "nothing_seen", "nothing of a checkpoint was found"
+    for measured in facts.get("measured", ()):
+        for row in measured["unseen"]:
+            yield row["cause"], row["what"]
+        if measured["matched"] + len(measured["differ"]) + len(measured["unseen"]) < measured["files"]:
+            yield "bound_reached", "not all files of the manifest were compared"
     if check.pickle == "safe":
         others = sorted(_others(check, facts))
         if others:
