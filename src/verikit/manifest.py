@@ -12,19 +12,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
 
-from verikit.check import Facts, Look
-from verikit.errors import Cause
-from verikit.finding import Finding, thaw_facts
+from verikit.check import Check, Facts, Look
+from verikit.finding import thaw_facts
 from verikit.probes import manifest as probe
 from verikit.probes import resume
-from verikit.text import bounded, count, exact_size, size
+from verikit.text import count
 from verikit.values import Frozen, freeze, path
-from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict
+from verikit.verdict import FAIL, PASS, Verdict
 
 SECONDS = 24 * 3600.0
 """A whole read of a large checkpoint may take this long; `.timeout()` on the claim shortens it."""
@@ -37,11 +36,12 @@ def _form(value: Any) -> Frozen:
 
 
 @attrs.frozen(repr=False)
-class Manifest:
+class Manifest(Mapping[str, Any]):
     """The files of a checkpoint with their sizes and digests, and what was known of it when it was sealed.
 
     Built from verikit's own form, a model-signing statement, or `{path: "sha256:…"}`; `Manifest.read` takes files,
-    `sha256sum` and `b3sum` ones too.  Hashable; its `repr` rebuilds it; `to_dict` is the form `verikit.manifest/1`.
+    `sha256sum` and `b3sum` ones too.  A mapping with the keys of its form, hashable, frozen; its `repr` rebuilds it,
+    `to_dict` is the form `verikit.manifest/1`.
     """
 
     form: Frozen = attrs.field(converter=_form)
@@ -112,81 +112,17 @@ class Manifest:
         """What made it."""
         return str(self.form.get("tool", self.form["source"]))
 
+    def __getitem__(self, key: str) -> Any:
+        return self.form[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.form)
+
+    def __len__(self) -> int:
+        return len(self.form)
+
     def __repr__(self) -> str:
         return f"Manifest({self.to_dict()!r})"
-
-
-def as_manifest(value: Any) -> Frozen | str | None:
-    """What `manifest=` takes, fit to be kept in a check: the form of a manifest, or the path of one on the host."""
-    if value is None:
-        return None
-    if isinstance(value, Manifest):
-        return value.form
-    if isinstance(value, Mapping):
-        return _form(value)
-    return path(value)
-
-
-def as_digest(value: Any) -> Frozen | str | None:
-    """What `digest=` takes: `sha256:…` or bare hex for one file, or whatever `manifest=` takes."""
-    if not isinstance(value, str):
-        return as_manifest(value)
-    plain = value.strip()
-    if "/" in plain or ("." in plain and ":" not in plain):
-        return path(value)
-    digests = probe.digest_of(plain)
-    return Frozen({"schema": probe.SCHEMA, "source": "digest", "complete": False, "notes": [], "files": [
-        {"path": "", "size": None, "digests": digests}
-    ]})  # fmt: skip
-
-
-def look(where: str, manifest: Mapping[str, Any] | str) -> Look:
-    """The question how the files at `where` differ from a manifest, or from one that lies on their host."""
-    if isinstance(manifest, str):
-        return Look(probe.measure, path=where, manifest_path=manifest).within(SECONDS)
-    return Look(probe.measure, path=where, manifest=manifest).within(SECONDS)
-
-
-def judge(facts: Facts) -> Finding:
-    """The finding for what `probes.manifest.measure` answered: every file is there and has the bytes that were sealed."""
-    coverage = {"files": facts["matched"] + len(facts["differ"]), "of": facts["files"], "bytes": facts["bytes"]}
-    told = {**facts, "coverage": coverage}
-    warnings = [*facts["notes"], *_extra(facts["extra"])]
-    if facts["differ"]:
-        return Finding(FAIL, _differences(facts), facts=told, warnings=warnings)
-    if facts["unseen"] or facts["matched"] < facts["files"]:
-        row = (
-            facts["unseen"][0] if facts["unseen"] else {"path": "", "cause": "nothing_seen", "what": "not all was read"}
-        )
-        reason = f"{facts['matched']:,} of {count(facts['files'], 'file')} compared with the manifest; {row['what']}"
-        return Finding(UNKNOWN, reason, facts=told, warnings=warnings, cause=Cause(row["cause"]))
-    reason = f"{count(facts['files'], 'file')} as in the manifest ({facts['source']}), {size(facts['bytes'])} compared"
-    return Finding(PASS, reason, facts=told, warnings=warnings)
-
-
-def _extra(extra: Mapping[str, Any]) -> list[str]:
-    if not extra["count"]:
-        return []
-    return [f"{count(extra['count'], 'file')} not in the manifest, such as {bounded(extra['some'][0], 100)}"]
-
-
-# In this order: what explains most comes first.
-_WORDS = {"missing": "missing", "size": "of another size", "digest": "with other bytes"}
-
-
-def _differences(facts: Facts) -> str:
-    counts = [f"{facts['counts'][kind]:,} {words}" for kind, words in _WORDS.items() if kind in facts["counts"]]
-    first = min(facts["differ"], key=lambda row: list(_WORDS).index(row["kind"]))
-    whole = facts["files"] == 1
-    start = "not as sealed: " if whole else f"of {count(facts['files'], 'file')} in the manifest, {', '.join(counts)}: "
-    return f"{start}{bounded(first['path'], 200) + ': ' if first['path'] else ''}{first['what']}{_place(first)}"
-
-
-def _place(row: Mapping[str, Any]) -> str:
-    if "blocks" not in row:
-        return ""
-    wrong, total = row["blocks"]
-    return f"; the first of {wrong:,} differing blocks (of {total:,}) is at {row['at'][0]:,}-{row['at'][1]:,}"
 
 
 def seal_look(where: str, write: bool = False) -> Look:
@@ -304,44 +240,8 @@ def newest_intact(folder: str | os.PathLike[str], *, on: Any = None, **expectati
         each = where if row["name"] == "." else os.path.join(where, row["name"])
         known = given_up(row, each)
         if known is None:
-            leaf = verify(CheckpointIntact(each, **expectations), on=on).leaves()[0]
+            claim: Check = CheckpointIntact(each, **expectations)
+            leaf = verify(claim, on=on).leaves()[0]
             known = Tried(each, row["step"], leaf.verdict, leaf.reason)
         tried.append(known)
     return answer
-
-
-# Whether it has come to rest.
-
-
-def judge_rest(facts: Facts, stable_for: float) -> Finding:
-    """The finding for what `probes.stability.rest` answered: unchanged for that long, no writer, no temporary sibling."""
-    told = {**facts, "coverage": {"files": facts["files"], "of": facts["files"]}}
-    warnings = [f"{facts['blind']:,} processes of other users may not be looked into"] if facts["blind"] else []
-    problems = [
-        (facts["changed"], lambda: f"still changing: {facts['changed'][0][0] or 'it'} {facts['changed'][0][1]}"),
-        (facts["writers"], lambda: "held open for writing by {name} (pid {pid})".format(**facts["writers"][0])),
-        (
-            facts["temporary"],
-            lambda: f"{bounded(facts['temporary'][0], 100)} is there, as while a save or download goes on",
-        ),
-    ]
-    for found, words in problems:
-        if found:
-            return Finding(FAIL, words(), facts=told, warnings=warnings)
-    if facts["rested"] < stable_for and facts["waited"] < stable_for:
-        return Finding(
-            FAIL, f"at rest for {facts['rested']:.1f} s, {stable_for:g} s wanted", facts=told, warnings=warnings
-        )
-    reason = f"{exact_size(facts['bytes'])} at rest for {max(facts['rested'], facts['waited']):,.0f} s, no writer seen"
-    return Finding(PASS, reason, facts=told, warnings=warnings)
-
-
-def _unrest(facts: Facts) -> str | None:
-    if facts["changed"]:
-        name, what = facts["changed"][0]
-        return f"still changing: {bounded(name, 100) or 'it'} {what}"
-    if facts["writers"]:
-        return "held open for writing by {name} (pid {pid})".format(**facts["writers"][0])
-    if facts["temporary"]:
-        return f"{bounded(facts['temporary'][0], 100)} is there, as while a save or download goes on"
-    return None

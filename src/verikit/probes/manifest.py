@@ -17,6 +17,7 @@ import posixpath
 import re
 
 from verikit.probes.digests import LENGTHS, digest_file, digest_range
+from verikit.probes.formats import signs
 from verikit.probes.place import CannotSee, kind_of
 
 SCHEMA = "verikit.manifest/1"
@@ -27,7 +28,7 @@ LIMIT = 32 << 20  # bytes of a manifest that are read
 FILES = 20000
 DEPTH = 16
 BLOCKS = 2048  # blocks over all files: at 8 digits each they stay below 32 KiB
-LEAST_BLOCK = 1 << 20
+LEAST_BLOCK = 1 << 16
 KEPT = 50  # differences of a kind that are listed; the rest are counted
 
 # What lies in a folder and is no part of the checkpoint.
@@ -61,9 +62,9 @@ def parse(data, name=""):
 
 def of_json(value):
     """The manifest that a JSON value is: verikit's, model-signing's, a file list of the hub, or {path: digest}."""
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return _of_hub(value)
-    if not isinstance(value, dict):
+    if not hasattr(value, "get"):
         raise ValueError("a manifest is a JSON object or list; got %s" % type(value).__name__)
     if value.get("schema") == SCHEMA:
         return _checked(value)
@@ -121,14 +122,17 @@ def _row(path, size=None, digest=None, digests=None):
 
 def _checked(value):
     files = value.get("files")
-    if not isinstance(files, list) or not files:
-        raise ValueError("a manifest that names no file")
+    if not isinstance(files, (list, tuple)) or not files or len(files) > FILES:
+        raise ValueError("a manifest names from 1 to %d files" % FILES)
     for row in files:
-        whole = isinstance(row, dict) and isinstance(row.get("path"), str) and isinstance(row.get("digests"), dict)
-        if not whole or not (row.get("size") is None or isinstance(row["size"], int)):
+        try:
+            whole = isinstance(row["path"], str) and (row.get("size") is None or row["size"] >= 0)
+            for name, digits in row["digests"].items():
+                digest_of(digits if "|" in name else "%s:%s" % (name, digits))
+        except (TypeError, KeyError, AttributeError, IndexError):
+            whole = False
+        if not whole:
             raise ValueError("no row of a manifest: %.100r" % (row,))
-        for name, digits in row["digests"].items():
-            digest_of("%s:%s" % (name, digits)) if "|" not in name else digest_of(digits)
     return value
 
 
@@ -331,8 +335,9 @@ def _write(path, form):
 def measure(place, path, manifest=None, manifest_path=None):
     """How the files under `path` differ from a manifest, given in the one form or as the path of one on this host.
 
-    {"source", "files", "bytes": seen of wanted, "matched", "differ": [{path, kind, what}], "counts": {kind: n}, "extra",
-    "unseen", "notes"}.  Kinds: missing, size, digest.  A file is hashed only where its size is right.
+    differ: [{path, kind, what}], kind being missing, size or digest, of which `counts` has the numbers; a file is hashed
+    only where its size is right.  extra: checkpoint files that a complete manifest does not list.  unseen: files that
+    could not be compared, with the cause.  files, matched, bytes: how many there are, agree, were read.
     """
     notes = []
     if manifest is None:
@@ -341,6 +346,7 @@ def measure(place, path, manifest=None, manifest_path=None):
     tally = _Tally(place, sum(row.get("size") or 0 for row in files))
     for row in files:
         tally.compare(_join(path, resolved[row["path"]]), row)
+    extra = _extra(place, path, manifest, resolved, notes)
     return {
         "source": manifest["source"],
         "files": len(files),
@@ -348,7 +354,7 @@ def measure(place, path, manifest=None, manifest_path=None):
         "bytes": tally.bytes,
         "differ": tally.differ,
         "counts": tally.counts,
-        "extra": _extra(place, path, manifest, resolved),
+        "extra": extra,
         "unseen": tally.unseen,
         "notes": notes + [str(note) for note in manifest.get("notes") or ()],
     }
@@ -405,14 +411,18 @@ def _plain(name, folder, place):
     return None if plain.startswith(("/", "../")) or plain in ("..", ".") or "\0" in plain else plain
 
 
-def _extra(place, path, manifest, resolved):
-    """Files that a complete manifest does not list: some of them, and how many."""
+def _extra(place, path, manifest, resolved, notes):
+    """Checkpoint files that a manifest of all files does not list: a loader may take them in. Others are a note."""
     if not manifest.get("complete") or "" in resolved.values():
-        return {"count": 0, "some": []}
+        return []
     listed, ignored = set(resolved.values()), [str(each).rstrip("/") for each in manifest.get("ignored") or ()]
     found, _ = files_of(place, path)
     more = [name for name in found if name not in listed and not _ignored(name, ignored)]
-    return {"count": len(more), "some": more[:KEPT]}
+    loaded = [name for name in more if signs.wanted(name) or name.endswith(".index.json")]
+    if len(more) > len(loaded):
+        other = next(name for name in more if name not in loaded)
+        notes.append("{:,} files are not in the manifest, such as {:.100}".format(len(more) - len(loaded), other))
+    return loaded[:KEPT]
 
 
 def _ignored(name, ignored):
@@ -464,7 +474,8 @@ class _Tally:
             seen = [found["digests"][each] for each in name.split("|")]
             if digits.lower() not in seen:
                 what = "%s %s, %s expected" % (name.split("|")[0], seen[0], digits)
-                self.tell(row, "digest", what, **_where(blocks, found["blocks"]))
+                at = _where(blocks, found["blocks"])
+                self.tell(row, "digest", what + at.pop("words", ""), **at)
                 return
         self.matched += 1
 
@@ -484,7 +495,11 @@ class _Tally:
 
 
 def _where(blocks, found):
-    """The first place that differs, and how many blocks do."""
+    """The first block that differs, and how many do."""
     wanted, size = blocks.get("crc32") or [], blocks.get("bytes", 0)
     wrong = [index for index, pair in enumerate(zip(wanted, found)) if pair[0] != pair[1]]
-    return {"at": [wrong[0] * size, (wrong[0] + 1) * size], "blocks": [len(wrong), len(wanted)]} if wrong else {}
+    if not wrong:
+        return {}
+    first = wrong[0] * size
+    words = "; {:,} of {:,} blocks differ, the first from byte {:,} on".format(len(wrong), len(wanted), first)
+    return {"at": [first, first + size], "blocks": [len(wrong), len(wanted)], "words": words}

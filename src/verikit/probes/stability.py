@@ -122,7 +122,7 @@ def _writers(place, files):
             continue
         for handle in handles:
             if len(found) < LISTED and _writes(place, pid, handle, files):
-                found.append({"pid": int(pid), "name": _name(place, pid)})
+                found.append("%s (pid %s)" % (_name(place, pid), pid))
                 break
     return found, blind
 
