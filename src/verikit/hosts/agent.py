@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from verikit.address import Address
 from verikit.check import Facts, Look
 from verikit.errors import Cause, Unseen
-from verikit.hosts.base import BaseHost, unseen_os
-from verikit.hosts.packing import core, pack
+from verikit.hosts.base import BaseHost, cause_named, unseen_os
+from verikit.hosts.packing import core, pack, shipment
 from verikit.probes import frames
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ class Agent(BaseHost):
         self.python = ""
         self.pid: int | None = None
         self.sent = self.received = 0
+        self.gone = False
         self.failure: Unseen | None = None
         self.belongs_to: HostPool | None = None
         self._process = os.getpid()
@@ -148,8 +149,8 @@ class Agent(BaseHost):
             )
         new = [module for module in packed.modules if module.name not in self._shipped]
         self._shipped.update(module.name for module in new)
-        parts = [frames.frame(frames.MODULE, 0, module.payload()) for module in new]
-        self._write(b"".join([*parts, frames.frame(frames.ASK, number, payload)]))
+        modules = frames.frame(frames.MODULE, 0, shipment(new)) if new else b""
+        self._write(modules + frames.frame(frames.ASK, number, payload))
 
     async def _answer(self, pending: _Pending, allowed: float) -> Facts:
         if not self._greeted.done():  # the deadline is the look's, the start has its own
@@ -172,7 +173,7 @@ class Agent(BaseHost):
         try:
             for kind, number, payload in self._decoder.feed(data):
                 _HANDLERS[kind](self, number, payload)
-        except (frames.BadFrame, KeyError, ValueError) as error:
+        except (frames.BadFrame, LookupError, TypeError, ValueError) as error:
             reason = f"{self.address}: something else than the agent wrote into its connection: {error}"
             self._fail(Unseen(Cause.CONNECTION_LOST, reason))
 
@@ -205,8 +206,13 @@ class Agent(BaseHost):
 
     def ending(self, status: int | None, word: str) -> Unseen:
         """Why the channel ended, by the exit status of the command (None: there was none) and its own word for it."""
+        self.gone = self.gone or status is not None
         if not self._marker:
             return Unseen(Cause.CONNECTION_LOST, f"{self.address}: {word}{self.said()}")
+        return self.unstarted(status, word)
+
+    def unstarted(self, status: int | None, word: str) -> Unseen:
+        """Why the command ended before the agent's first word."""
         return unstarted(self, status, word)
 
     # What the agent says.
@@ -239,7 +245,7 @@ class Agent(BaseHost):
     def _progress(self, number: int, payload: bytes) -> None:
         pending = self._looks.get(number)
         if pending and pending.progress:
-            pending.progress(*json.loads(payload))
+            self._loop.call_soon(pending.progress, *json.loads(payload))
 
     def _pong(self, _: int, payload: bytes) -> None:
         pass  # that anything came is what counts
@@ -269,20 +275,20 @@ class Agent(BaseHost):
             return []
         for pending in list(self._looks.values()):
             pending.settle(["unseen", Cause.CANCELLED.value, f"{self.address}: closed before the answer came", {}])
-        unconfirmed = self.failure is not None and not self._ended.done()
         self._channel.end_input()
         await asyncio.wait({self._ended}, timeout=GRACE)
-        warnings = self._farewell(unconfirmed)
+        warnings = self._farewell()
         self._channel.kill()
         await self._channel.closed()
         self._fail(Unseen(Cause.CONNECTION_LOST, f"{self.address}: closed"))
         return warnings
 
-    def _farewell(self, failed: bool) -> list[str]:
+    def _farewell(self) -> list[str]:
         if self._left:
             return [f"{self.address}: looks could not be killed yet, processes {', '.join(map(str, self._left))}"]
-        if self._left is None and self.pid is not None and (failed or not self._ended.done()):
-            return [f"{self.address}: the agent, process {self.pid}, could not be confirmed gone"]
+        if self._left is None and not self.gone:
+            which = f"the agent, process {self.pid}," if self.pid else "the agent"
+            return [f"{self.address}: {which} could not be confirmed gone"]
         return []
 
     def _fail(self, reason: Unseen) -> None:
@@ -348,17 +354,12 @@ def facts_of(look: Look, row: list[Any], address: Address) -> Facts:
         case ["facts", facts]:
             return facts
         case ["unseen", cause, reason, facts]:
-            raise Unseen(
-                cause, f"{look.function.__qualname__}: {reason}" if cause in _TELLS_NO_SUBJECT else reason, facts
-            )
+            raise Unseen(cause_named(cause), reason, facts)
         case ["os", number, text, path]:
             raise unseen_os(number, text, path)
         case ["raised", text, traceback]:
             raise Unseen(Cause.PROBE_ERROR, f"{look.function.__qualname__}: {text}", {"traceback": traceback})
     raise Unseen(Cause.TRUNCATED_REPLY, f"{address}: a reply of unknown form: {str(row)[:80]}")
-
-
-_TELLS_NO_SUBJECT = ("probe_error",)
 
 
 def cut(reason: Unseen) -> Unseen:
@@ -394,7 +395,7 @@ PLACES = (
 )
 
 NONE_LEFT = "verikit-found-no-python:"
-TOO_OLD, NOT_RUN, CRASHED = 99, 96, 98
+TOO_OLD, NONE_USABLE, CRASHED = 99, 96, 98
 
 # Read by Python 2.7 and by 3.6 as well, on one line, without a single quote, a backslash or an exclamation mark: so that
 # bash, dash, zsh, csh and fish all hand it on as it is. "@" stands for the line breaks.
@@ -415,7 +416,7 @@ SCRIPT = (
     '"$p" -I -S -B -u -c "$s" "$n" "$l"; r=$?; '
     "case $r in 1|2|99|126|127) ;; *) exit $r;; esac; "
     't="$t $p is `"$p" -V 2>&1 </dev/null`,"; done; '
-    f'echo "{NONE_LEFT}$t" >&2; exit {NOT_RUN}'
+    f'echo "{NONE_LEFT}$t" >&2; exit {NONE_USABLE}'
 )
 
 

@@ -44,12 +44,22 @@ class HereHost(BaseHost):
 def unseen_from(error: BaseException, look: Look) -> Unseen:
     """What a probe raised, as the Unseen it stands for."""
     if isinstance(error, CannotSee):
-        return Unseen(error.cause, error.reason, error.facts)
+        return Unseen(cause_named(error.cause), error.reason, error.facts)
+    if isinstance(error, MemoryError):
+        return Unseen(Cause.BOUND_REACHED, f"{look.function.__qualname__}: out of memory")
     if isinstance(error, OSError) and error.errno is not None and error.filename is not None:
         return unseen_os(error.errno, error.strerror or "", error.filename)
     return Unseen(
         Cause.PROBE_ERROR, f"{look.function.__qualname__}: {type(error).__name__}: {error}", traceback_of(error)
     )
+
+
+def cause_named(name: str) -> Cause:
+    """The Cause of that value; a probe that names none of them has a fault of its own."""
+    try:
+        return Cause(name)
+    except ValueError:
+        return Cause.PROBE_ERROR
 
 
 def unseen_os(number: int, text: str, path: Any) -> Unseen:

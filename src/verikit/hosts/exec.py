@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from verikit.address import Exec
 from verikit.errors import Cause, Unseen
-from verikit.hosts.agent import Agent, start_command, unstarted
+from verikit.hosts.agent import CRASHED, NONE_USABLE, Agent, start_command
 from verikit.hosts.pipes import start
 
 if TYPE_CHECKING:
@@ -22,17 +22,15 @@ NOT_FOUND = (126, 127)
 class CommandAgent(Agent):
     """An agent behind a command, whose own failures are not those of a shell."""
 
-    def ending(self, status: int | None, word: str) -> Unseen:
-        reason = super().ending(status, word)
-        told = reason.reason.partition("; it said:")[0]
-        if reason.cause is Cause.NO_PYTHON and reason.reason == unstarted(self, status, word).reason and status:
-            if status in NOT_FOUND:
-                return Unseen(Cause.NO_PYTHON, f"{self.address}: no `sh` to run the agent with{self.said()}")
-            if "without running the command" in told:
-                reason = Unseen(
-                    Cause.UNREACHABLE,
-                    f"{self.address}: the command ended with status {status} before the agent started{self.said()}",
-                )
+    def unstarted(self, status: int | None, word: str) -> Unseen:
+        reason = super().unstarted(status, word)
+        if status in NOT_FOUND:
+            return Unseen(
+                Cause.NO_PYTHON, f"{self.address}: the command found no `sh` to run the agent with{self.said()}"
+            )
+        if status and status not in (NONE_USABLE, CRASHED):
+            words = f"the command ended with status {status} before the agent started"
+            return Unseen(Cause.UNREACHABLE, f"{self.address}: {words}{self.said()}")
         return reason
 
 

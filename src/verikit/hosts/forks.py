@@ -6,62 +6,74 @@ open past the parent's end, or takes a socket out of the epoll set that both wou
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import Any
 
-_OPEN: dict[int, Any] = {}
+_OPEN: dict[int, tuple[Any, tuple[int, int]]] = {}
+_LOOPS: dict[int, int] = {}
 _KEPT: list[Any] = []
 
 
 def guard(fd: int, owner: object) -> None:
     """From now on a forked child gets /dev/null in place of this descriptor; its owner is never collected there."""
-    if not _OPEN and not _KEPT:
-        _register()
-    _OPEN[fd] = owner
+    _register()
+    _OPEN[fd] = owner, _identity(fd)
 
 
 def release(fd: int) -> None:
-    """The descriptor is closed, or about to be."""
+    """The descriptor is about to be closed."""
     _OPEN.pop(fd, None)
 
 
 def guard_loop(loop: Any) -> None:
     """Guards what an event loop polls with; a loop that has it elsewhere (uvloop) is left alone."""
-    for part in (getattr(loop, "_selector", None), getattr(loop, "_ssock", None), getattr(loop, "_csock", None)):
-        try:
-            fd = part.fileno()  # type: ignore[union-attr]
-        except (AttributeError, ValueError, OSError):
-            continue
+    _LOOPS[id(loop)] = _LOOPS.get(id(loop), 0) + 1
+    for part in (getattr(loop, name, None) for name in ("_selector", "_ssock", "_csock")):
+        fd = _fileno(part)
         if fd >= 0:
             guard(fd, loop)
 
 
 def release_loop(loop: Any) -> None:
-    """Forgets an event loop in which no host is open any more."""
-    for fd in [fd for fd, owner in _OPEN.items() if owner is loop]:
-        release(fd)
+    """Once for each `guard_loop`: forgets a loop in which no host is open any more."""
+    _LOOPS[id(loop)] = _LOOPS.get(id(loop), 1) - 1
+    if not _LOOPS[id(loop)]:
+        del _LOOPS[id(loop)]
+        for fd in [fd for fd, (owner, _) in _OPEN.items() if owner is loop]:
+            release(fd)
 
 
-_registered = False
+def _fileno(part: Any) -> int:
+    try:
+        return int(part.fileno())
+    except (AttributeError, ValueError, OSError):
+        return -1
 
 
+def _identity(fd: int) -> tuple[int, int]:
+    """What the descriptor stands for, so that a number which was closed and given out again is left alone."""
+    try:
+        info = os.fstat(fd)
+        return info.st_dev, info.st_ino
+    except OSError:
+        return (-1, -1)
+
+
+@functools.lru_cache(maxsize=1)
 def _register() -> None:
-    global _registered
-    if not _registered:
-        _registered = True
-        os.register_at_fork(after_in_child=_sever)
+    os.register_at_fork(after_in_child=_sever)
 
 
 def _sever() -> None:
     if not _OPEN:
         return
     nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-    for fd in _OPEN:
-        try:
+    for fd, (_, identity) in _OPEN.items():
+        if _identity(fd) == identity != (-1, -1):
             os.dup2(nothing, fd, inheritable=False)
-        except OSError:
-            pass
     os.close(nothing)
     # Kept for the life of the child: collecting a transport or a loop here would close numbers that mean nothing now.
     _KEPT.append(dict(_OPEN))
     _OPEN.clear()
+    _LOOPS.clear()

@@ -5,20 +5,39 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from verikit.address import Local
+from verikit.address import Address, Local
 from verikit.errors import Cause, Unseen
-from verikit.hosts.agent import STUB, Agent
+from verikit.hosts.agent import STUB, TOO_OLD, Agent
 from verikit.hosts.pipes import start
 
 if TYPE_CHECKING:
     from verikit.hosts.pool import HostPool
 
 
+class LocalAgent(Agent):
+    """An agent that is a child of this process, so its end is known for sure."""
+
+    def ending(self, status: int | None, word: str) -> Unseen:
+        self.gone = True
+        return super().ending(status, word)
+
+    def unstarted(self, status: int | None, word: str) -> Unseen:
+        name = interpreter(self.address)
+        if status == TOO_OLD:
+            return Unseen(Cause.NO_PYTHON, f"local: looks need Python 3.8 or newer; {name} is older{self.said()}")
+        return Unseen(Cause.NO_PYTHON, f"local: {name} can't run the agent (needs Python 3.8 or newer){self.said()}")
+
+
+def interpreter(address: Address) -> str:
+    """The Python that looks on this machine."""
+    return getattr(address, "python", None) or sys.executable
+
+
 async def open_local(address: Local, pool: HostPool) -> Agent:
     """An agent under this interpreter, or under the one that the address names."""
-    agent = Agent(address)
+    agent = LocalAgent(address)
     nonce, size = agent.parameters
-    argv = [address.python or sys.executable, "-I", "-S", "-B", "-u", "-c", STUB, nonce, str(size)]
+    argv = [interpreter(address), "-I", "-S", "-B", "-u", "-c", STUB, nonce, str(size)]
     try:
         await start(agent, argv)
     except OSError as error:

@@ -15,10 +15,11 @@ import hashlib
 import importlib.util
 import inspect
 import json
+import re
 import sys
 import textwrap
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -39,10 +40,6 @@ class Module:
     file: str
     source: str
 
-    def payload(self) -> bytes:
-        """The bytes of a MODULE frame."""
-        return zlib.compress(json.dumps(attrs.asdict(self)).encode(), 9)
-
 
 @attrs.frozen
 class Packed:
@@ -51,6 +48,11 @@ class Packed:
     module: str
     function: str
     modules: tuple[Module, ...]
+
+
+def shipment(modules: Iterable[Module]) -> bytes:
+    """The payload of a MODULE frame."""
+    return zlib.compress(json.dumps([attrs.asdict(module) for module in modules]).encode(), 9)
 
 
 @functools.lru_cache(maxsize=1)
@@ -104,7 +106,7 @@ def _with_imports(module: Module) -> tuple[Module, ...]:
 def _probes_imported(module: Module) -> set[str]:
     """The probes modules among the imports, wherever they stand, with the packages that hold them."""
     names = set()
-    for name in _imported(ast.parse(module.source), module.name, module.package):
+    for name in _imported(module):
         parts = name.split(".")
         names |= {".".join(parts[:end]) for end in range(3, len(parts) + 1)} if name.startswith(f"{PROBES}.") else set()
     if module.name.startswith(f"{PROBES}."):
@@ -122,9 +124,20 @@ def _exists(name: str) -> bool:
         return False
 
 
-def _imported(tree: ast.AST, name: str, package: bool) -> Iterator[str]:
-    for node in ast.walk(tree):
-        yield from _names(node, name, package)
+# Found by their lines, as parsing all of it would be most of the time that a first look takes. A line of a docstring that
+# looks the same does no harm: at most one module more travels.
+_IMPORT = re.compile(r"^[ \t]*((?:from[ \t]+[\w.]+[ \t]+)?import[ \t]*(?:\([^)]*\)|(?:\\\n|[^\n;#])+))", re.MULTILINE)
+
+
+def _imported(module: Module) -> Iterator[str]:
+    """What the module imports, anywhere in it."""
+    for match in _IMPORT.finditer(module.source):
+        try:
+            tree = ast.parse(match[1].strip())
+        except SyntaxError:
+            continue
+        for node in tree.body:
+            yield from _names(node, module.name, module.package)
 
 
 def _names(node: ast.AST, name: str, package: bool) -> Iterator[str]:

@@ -107,8 +107,8 @@ class Pipes:
     def kill(self) -> None:
         for fd in list(self._open):
             self._close(fd)
-        if self._child.poll() is None:
-            self._child.kill()
+        if self._child.poll() is None:  # not waited for yet, so its number is still its own
+            os.killpg(self._child.pid, signal.SIGKILL)
 
     async def closed(self) -> None:
         await self._status()

@@ -33,6 +33,7 @@ class HostPool:
         self.connects = asyncio.Semaphore(CONNECTS_AT_ONCE)
         self.shared: dict[str, Any] = {}
         self._opening: dict[Address, asyncio.Task[Agent]] = {}
+        self._closed = False
         self._loop = asyncio.get_running_loop()
         forks.guard_loop(self._loop)
 
@@ -59,6 +60,13 @@ class HostPool:
         module, name = OPENERS[type(address)]
         return await getattr(importlib.import_module(module), name)(address, self)  # type: ignore[no-any-return]
 
+    @property
+    def moved(self) -> int:
+        """Bytes that went to and came from the hosts that are open."""
+        done = [task for task in self._opening.values() if task.done() and not task.cancelled()]
+        hosts = [task.result() for task in done if task.exception() is None]
+        return sum(getattr(host, "sent", 0) + getattr(host, "received", 0) for host in hosts)
+
     async def close(self) -> list[str]:
         """Closes every host at once, within 3 s; what could not be confirmed gone, as warnings."""
         tasks, self._opening = list(self._opening.values()), {}
@@ -80,6 +88,9 @@ class HostPool:
         for kept in self.shared.values():
             await kept.close()
         self.shared.clear()
+        if not self._closed:
+            self._closed = True
+            forks.release_loop(self._loop)
         return warnings
 
 

@@ -48,9 +48,11 @@ def main(memory, nonce):
 class Child:
     """One look under way: `pid` leads its process group, `pipe` carries its reply, `lifeline` is closed by our death."""
 
-    def __init__(self, request, pid, pipe, lifeline, ends):
-        self.request, self.pid, self.pipe, self.lifeline, self.ends = request, pid, pipe, lifeline, ends
-        self.decoder, self.gone = frames.Decoder(), False
+    def __init__(self, request, ask, pid, pipe, lifeline):
+        self.request, self.pid, self.pipe, self.lifeline = request, pid, pipe, lifeline
+        self.name, self.seconds = ask["function"], ask["seconds"]
+        self.ends = time.monotonic() + self.seconds
+        self.decoder, self.closed, self.gone = frames.Decoder(), False, False
 
 
 class Agent:
@@ -80,7 +82,9 @@ class Agent:
         waiting.register(self.inbox, select.POLLIN)
         waiting.register(self.woken, select.POLLIN)
         waiting.register(self.outbox, select.POLLOUT if self.out else 0)
-        pipes = {} if len(self.out) > HELD_BACK else {look.pipe: look for look in self.looks.values()}
+        pipes = (
+            {} if len(self.out) > HELD_BACK else {look.pipe: look for look in self.looks.values() if not look.closed}
+        )
         for pipe in pipes:
             waiting.register(pipe, select.POLLIN)
         for fd, event in waiting.poll(1000 * max(0.0, self.next_due() - time.monotonic()) + 1):
@@ -136,8 +140,8 @@ class Agent:
             self.open = False
         for look in list(self.looks.values()):
             if now >= look.ends:
-                self.fault(look, "timeout", "no answer when its time was over; it was killed")
-            elif has_ended(look.pid):
+                self.fault(look, "timeout", "no answer within %g s; it was killed" % look.seconds)
+            elif has_ended(look):
                 while look.request in self.looks and self.relay(look):
                     pass  # what it wrote last may still be in the pipe
                 if look.request in self.looks:
@@ -145,9 +149,9 @@ class Agent:
 
     # What the near end says.
 
-    def take_module(self, _, payload):
-        row = json.loads(zlib.decompress(payload).decode())
-        self.memory.sources[row["name"]] = (row["package"], row["file"], row["source"])
+    def take_modules(self, _, payload):
+        for row in json.loads(zlib.decompress(payload).decode()):
+            self.memory.sources[row["name"]] = (row["package"], row["file"], row["source"])
 
     def begin(self, request, payload):
         ask = json.loads(payload.decode())
@@ -194,7 +198,7 @@ class Agent:
         except OSError:
             pass
         os.set_blocking(pipe, False)
-        return Child(request, pid, pipe, lifeline, time.monotonic() + ask["seconds"])
+        return Child(request, ask, pid, pipe, lifeline)
 
     def forget(self, *more):
         """In a child: closes what is the agent's, so that no child holds up an end of input or output."""
@@ -208,8 +212,7 @@ class Agent:
         """Hands on what a look has written; whether there was anything."""
         data = read(look.pipe)
         if not data:
-            if data is not None and not has_ended(look.pid):
-                self.fault(look, "probe_error", "the look closed its reply without an answer")
+            look.closed = data is not None  # its end comes next, and says how it was
             return False
         try:
             for kind, request, payload in look.decoder.feed(data):
@@ -237,7 +240,7 @@ class Agent:
     def fault(self, look, cause, reason):
         """Closes a request for which no whole reply comes."""
         self.settle(look)
-        self.say(frames.FAULT, look.request, ["unseen", cause, reason, {}])
+        self.say(frames.FAULT, look.request, ["unseen", cause, "%s: %s" % (look.name, reason), {}])
 
     def settle(self, look):
         if self.looks.pop(look.request, None):
@@ -276,7 +279,7 @@ class Agent:
 
 
 HANDLERS = {
-    frames.MODULE: Agent.take_module,
+    frames.MODULE: Agent.take_modules,
     frames.ASK: Agent.begin,
     frames.CANCEL: Agent.cancel,
     frames.PING: Agent.pong,
@@ -293,12 +296,12 @@ def read(fd):
         return b""
 
 
-def has_ended(pid):
-    """Whether a child has ended; it stays to be waited for, so that its number can't become another's."""
+def has_ended(look):
+    """Whether its process has ended; it stays to be waited for, so that its number can't become another's."""
     try:
-        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        return os.waitid(os.P_PID, look.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     except (AttributeError, ChildProcessError):  # no waitid on older macOS: the closed pipe tells
-        return False
+        return look.closed
 
 
 # In the child.
@@ -358,9 +361,10 @@ def answer(memory, ask, place):
     try:
         data = json.dumps(["facts", facts]).encode()
     except (TypeError, ValueError, RecursionError) as error:
-        return json.dumps(["unseen", "probe_error", "the probe's facts are not JSON: %s" % error, {}]).encode()
+        reason = "%s: its facts are not JSON: %s" % (ask["function"], error)
+        return json.dumps(["unseen", "probe_error", reason, {}]).encode()
     if len(data) > frames.MAX_REPLY:
-        reason = "the facts take %d bytes, of at most %d" % (len(data), frames.MAX_REPLY)
+        reason = "%s: its facts take %d bytes, of at most %d" % (ask["function"], len(data), frames.MAX_REPLY)
         return json.dumps(["unseen", "bound_reached", reason, {}]).encode()
     return data
 
@@ -386,7 +390,7 @@ def row_of(error):
     import traceback
 
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))[-8000:]
-    return ["raised", "%s: %s" % (type(error).__name__, error), text]
+    return ["raised", ("%s: %s" % (type(error).__name__, error))[:1000], text]
 
 
 def plain(facts):
