@@ -62,6 +62,7 @@ FILES = (
 
 # `fits` is asked with the sorted names in the folder.
 FOLDERS = (
+    Row("hub", lambda names: ".cache" in names or ("snapshots" in names and "blobs" in names)),
     Row("dcp", lambda names: any(name in (".metadata", ".metadata.tmp") or name.endswith(".distcp") for name in names)),
     Row("deepspeed", lambda names: _deepspeed(names)),
     Row("megatron", lambda names: _megatron(names)),
@@ -125,6 +126,7 @@ if False:  # Never run: `load` imports by name, and whoever packs modules for a 
         deepspeed,
         distcp,
         gguf,
+        hub,
         megatron,
         msgpack,
         npy,

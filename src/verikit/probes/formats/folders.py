@@ -35,11 +35,11 @@ def json_of(place, folder, name):
     return value
 
 
-def everything(names, layout):
+def everything(names, layout, prefix=""):
     """Makes members of all files whose names promise a checkpoint."""
     for name in names:
         if signs.wanted(name):
-            layout.member(name, required=False)
+            layout.member(prefix + name)
 
 
 def is_folder(place, folder, name):
@@ -51,33 +51,63 @@ def is_folder(place, folder, name):
 
 
 def within(place, folder, inner, module, layout):
-    """Lets `module` read the folder `inner` of `folder`; what it tells, it tells `layout`. Returns its own Layout."""
+    """Lets `module` read the folder `inner` of `folder`; what it tells, it tells `layout`."""
     path = os.path.join(folder, inner)
     own = Layout(path, 0, module.__name__.rpartition(".")[2])
+    _told(own, module.structure, place, path, place.listdir(path), own)
+    _pass_on(own, inner, layout)
+    for member in own.members:
+        more = member._asdict()
+        layout.member(posixpath.join(inner, more.pop("path")), **more)
+    for row in own.tensors:
+        file = row.file and posixpath.join(inner, row.file)
+        layout.tensor(row.name, row.dtype, row.shape, row.offset, row.nbytes, file)
+    layout.tree.update(own.tree)
+    layout.notes.update(own.notes)
+    layout.globals.update(own.globals)
+    layout.hidden.extend(own.hidden)
+    layout.inner.append((inner, module, own))
+
+
+def all_within(place, folder, inner, layout):
+    """The folder `inner`, as if it had been asked for by itself: by all formats that fit it."""
+    from verikit.probes import formats
+    from verikit.probes.formats import hub
+
+    path = os.path.join(folder, inner)
+    names = place.listdir(path)
+    modules = [formats.load(name) for name in formats.of_folder(names)]
+    if hub not in modules and hub.is_snapshot(place, path, names):
+        modules.insert(0, hub)
+    for module in modules:
+        within(place, folder, inner, module, layout)
+    everything(names, layout, inner + "/")
+
+
+def relate_inner(layout, members):
+    """Lets the formats of the folders within judge their members against each other."""
+    for inner, module, own in layout.inner:
+        if hasattr(module, "relate"):
+            own.faults, own.warnings, own.unknowns = [], [], []
+            _told(own, module.relate, own, inside(inner, members))
+            _pass_on(own, inner, layout)
+
+
+def _told(own, function, *args):
     try:
-        module.structure(place, path, place.listdir(path), own)
+        function(*args)
     except Broken as error:
         own.fault(error.kind, error.what, error.where)
     except CannotSee as error:
         if error.cause == "changed_while_reading":
             raise
         own.unseen(error.cause, error.reason)
-    told = ((own.faults, layout.fault), (own.warnings, layout.warn), (own.unknowns, layout.unseen))
-    for rows, tell in told:
+
+
+def _pass_on(own, inner, layout):
+    for rows, tell in ((own.faults, layout.fault), (own.warnings, layout.warn), (own.unknowns, layout.unseen)):
         for row in rows:
             tell(row["kind"], "%s: %s" % (inner, row["what"]), row["where"])
-    for member in own.members:
-        more = member._asdict()
-        layout.member(posixpath.join(inner, more.pop("path")), **more)
-    for row in own.tensors:
-        layout.tensor(
-            row.name, row.dtype, row.shape, row.offset, row.nbytes, row.file and posixpath.join(inner, row.file)
-        )
-    layout.tree.update(own.tree)
-    layout.notes.update(own.notes)
-    layout.globals.update(own.globals)
-    layout.hidden.extend(own.hidden)
-    return own
 
 
 def inside(inner, members):

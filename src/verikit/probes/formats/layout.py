@@ -94,9 +94,10 @@ class Layout:
         self.more = {}
         self.needed = None
         self.globals, self.hidden = {}, []
-        self.strides = {}
+        self.strides, self.root = {}, None
+        self.mtime, self.read, self.content, self.expected = None, 0, None, None
         self.byteorder = "little"
-        self.parts = None
+        self.parts, self.inner = None, []
 
     def tensor(self, name, dtype, shape, offset, nbytes, file=None):
         """A tensor: dtype in torch's spelling, shape a tuple, `nbytes` of its elements."""

@@ -91,6 +91,4 @@ def _ranks(place, where, names, prefix, layout):
 
 def relate(layout, members):
     """Pieces are what `.metadata` says."""
-    inner = layout.notes.get("inner")
-    if inner:
-        dcp.relate(layout, folders.inside(inner, members))
+    folders.relate_inner(layout, members)

@@ -74,6 +74,7 @@ def _ranks(names, layout):
 
 def relate(layout, members):
     """The optimizer's moments have shapes that the weights have; no weight is empty."""
+    folders.relate_inner(layout, members)
     weights = [row for path, part in members.items() if WEIGHTS.match(path) for row in part.tensors]
     for row in weights:
         if not elements(row.shape) and not layout.notes.get("sharded"):

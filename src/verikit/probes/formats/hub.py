@@ -1,0 +1,159 @@
+"""What the Hugging Face hub's client leaves behind: for every file that it downloaded, the hash of its bytes.
+
+In the cache, `models--ORG--NAME/snapshots/COMMIT/FILE` is a link to `blobs/HASH`, and the name of the blob is the SHA-256
+of its bytes (64 digits: files in LFS or Xet), or their git id (40: SHA-1 of `blob LENGTH\\0` and the bytes).  In a folder
+given as `local_dir`, `.cache/huggingface/download/FILE.metadata` has three lines: commit, the same hash, time.
+So a full comparison needs no network.  Source: huggingface_hub, file_download.py, _local_folder.py and the guide to the cache.
+"""
+
+import os
+import posixpath
+import re
+
+from verikit.probes.formats import folders, signs
+from verikit.probes.place import CannotSee, kind_of
+
+HASH = re.compile(r"^(?:[0-9a-f]{64}|[0-9a-f]{40})$")
+DOWNLOAD = ".cache/huggingface/download"
+FILES = 4096
+DEPTH = 8
+
+
+def hash_of(place, path):
+    """{"sha256": …} or {"git_sha1": …} where the client left the hash of this very file; {} elsewhere."""
+    try:
+        target = place.readlink(path)
+    except OSError:
+        target = path
+    found = _named(target)
+    return found or _from_local_dir(place, path)
+
+
+def _named(target):
+    folder, name = posixpath.split(target)
+    return _hash(name) if posixpath.basename(folder) == "blobs" else {}
+
+
+def _hash(text):
+    if not HASH.match(text):
+        return {}
+    return {"sha256" if len(text) == 64 else "git_sha1": text}
+
+
+def _from_local_dir(place, path):
+    folder, name = os.path.split(path)
+    for _ in range(DEPTH):
+        try:
+            return _hash(
+                folders.text_of(place, os.path.join(folder or ".", DOWNLOAD), name + ".metadata").split("\n")[1].strip()
+            )
+        except (OSError, CannotSee, IndexError):
+            pass
+        folder, _, inner = folder.rpartition("/")
+        if not inner:
+            break
+        name = inner + "/" + name
+    return {}
+
+
+def is_snapshot(place, folder, names):
+    """Whether a folder is one of the cache's snapshots: its files are links to blobs."""
+    for name in names[:64]:
+        try:
+            if _named(place.readlink(os.path.join(folder, name))):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def structure(place, folder, names, layout):
+    """Every file that was downloaded is there, and its hash is known."""
+    if "snapshots" in names and "blobs" in names:
+        _repository(place, folder, names, layout)
+    elif is_snapshot(place, folder, names):
+        _snapshot(place, folder, layout)
+    else:
+        _local_dir(place, folder, layout)
+
+
+def _member(layout, path, known, required=True):
+    if known or signs.wanted(path):
+        layout.member(path, required=required, module=None if signs.wanted(path) else "plain", **known)
+
+
+def _repository(place, folder, names, layout):
+    """The snapshot that `refs/main` names, or the only one."""
+    commits = place.listdir(os.path.join(folder, "snapshots"))
+    refs = place.listdir(os.path.join(folder, "refs")) if "refs" in names else []
+    wanted = folders.text_of(place, os.path.join(folder, "refs"), "main") if "main" in refs else None
+    if wanted is None and len(commits) == 1:
+        wanted = commits[0]
+    if wanted is None:
+        layout.unseen("ambiguous", "%d snapshots and no refs/main: say which, by its path" % len(commits))
+    elif wanted not in commits:
+        layout.fault("missing", "refs/main names the snapshot %.60s, which is not there" % wanted)
+    else:
+        layout.notes["commit"] = wanted
+        folders.all_within(place, folder, "snapshots/" + wanted, layout)
+
+
+def _snapshot(place, folder, layout):
+    for path in _walk(place, folder):
+        try:
+            known = _named(place.readlink(os.path.join(folder, path)))
+        except OSError:
+            known = {}
+        _member(layout, path, known)
+
+
+def _walk(place, folder):
+    """Relative paths of the files and links beneath, not through links."""
+    found, waiting = [], [("", 0)]
+    while waiting:
+        inner, depth = waiting.pop()
+        for name in place.listdir(os.path.join(folder, inner) if inner else folder):
+            path = posixpath.join(inner, name) if inner else name
+            kind = kind_of(place.stat(os.path.join(folder, path), follow=False).st_mode)
+            if kind == "a directory" and depth < DEPTH:
+                waiting.append((path, depth + 1))
+            elif kind is None:
+                found.append(path)
+            if len(found) > FILES:
+                raise CannotSee("bound_reached", "more than %d files in %s" % (FILES, folder))
+    return sorted(found)
+
+
+def _local_dir(place, folder, layout):
+    where = os.path.join(folder, DOWNLOAD)
+    if not folders.is_folder(place, folder, DOWNLOAD):
+        return
+    begun, known = [], set()
+    for path in _walk(place, where):
+        if path.endswith(".incomplete"):
+            begun.append(path)
+        if not path.endswith(".metadata"):
+            continue
+        whole = path[: -len(".metadata")]
+        known.add(_short(posixpath.basename(path)))
+        try:
+            lines = folders.text_of(place, where, path).split("\n")
+            _member(layout, whole, _hash(lines[1].strip()), required=bool(signs.wanted(whole)))
+        except IndexError:
+            layout.warn("bad_header", "%s/%s has not its three lines" % (DOWNLOAD, path))
+    for path in begun:
+        what = "a download was not finished: %s" % path
+        (layout.warn if posixpath.basename(path).split(".")[0] in known else layout.fault)("temporary", what)
+
+
+def _short(name):
+    """What the client calls an unfinished download of a file."""
+    import base64
+    import hashlib
+
+    return base64.urlsafe_b64encode(hashlib.sha1(name.encode("utf-8", "surrogateescape")).digest()).decode("ascii")
+
+
+def relate(layout, members):
+    """What the formats within a snapshot say of each other."""
+    folders.relate_inner(layout, members)
