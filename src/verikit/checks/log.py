@@ -347,9 +347,7 @@ class _Case:
         if self.text["stop"] or self.process.get("exit_status") == 0:
             return True
         done, progress = self.text["done"], self.text["progress"]
-        if done and done["line"] >= (progress.get("line") or 0):
-            return True
-        if done and progress.get("complete"):
+        if done and done["ends"]:
             return True
         whole = progress.get("complete") and progress["work"] and progress["role"] != "bar"
         return bool(whole and progress["line"] >= self.text["lines"] - 40)

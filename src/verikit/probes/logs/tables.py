@@ -255,7 +255,7 @@ PROGRESS = (
     ("access", "serve", r"\"(?:POST) (?!/(?:health|metrics|ping|ready|live))\S{1,200} HTTP/[\d.]+\"? 200(?P<n>)", "", "", "uvicorn"),
     ("tgi", "serve", r"(?:text_generation_router\S*: )(?:\S+: )?Success(?P<n>)", "", "", "TGI"),
     ("llama-slot", "serve", r"^(?:slot +(?:print_timing|release)|srv +log_server_r: request: POST \S+ \S+ 200)(?P<n>)", "", "", "llama.cpp"),
-    ("counter", "item", r"(?:^|[^\w.])(?:done|processed|completed|complete|finished|generated|wrote|written|progress|samples?|tasks?|shards?|items?|files?|docs?|documents?|chunks?|prompts?|requests?|rows?|records?|examples?|images?|questions?|problems?|episodes?|rollouts?|sequences?|videos?|pages?|frames?|parts?|tokens|rounds?|trials?|evaluated|scored|cases?)[\"']?[ =:#]+\[? *(?P<n>\d+)(?: *(?:/|of) *(?P<of>\d+))?", "", "", "own set"),
+    ("counter", "item", r"(?:^|[^\w.#])(?:done|processed|completed|complete|finished|generated|wrote|written|progress|samples?|tasks?|shards?|items?|files?|docs?|documents?|chunks?|prompts?|requests?|rows?|records?|examples?|images?|questions?|problems?|episodes?|rollouts?|sequences?|videos?|pages?|parts?|rounds?|trials?|evaluated|scored|cases?)[\"']?[ =:]+\[? *(?P<n>\d+)(?: *(?:/|of) *(?P<of>\d+))?", "", "", "own set"),
     ("of", "item", r"(?:^|[\s\[(=:|])(?P<n>\d+) *(?:/|of) *(?P<of>\d+)(?:[\s\]),:;|.]|$)", "", "", "own set"),
     ("percent", "item", r"(?:^|[\s\[(=:|])(?P<n>\d{1,3}(?:\.\d+)?) ?%(?: (?:done|complete|completed)|[\])|,;]|$)", "", "", "known"),
     ("shard-file", "item", r"\b(?:shard|part|chunk|data)[-_]?(?P<n>\d{3,})\S* (?:written|saved|done|complete|uploaded)", "", "", "own set"),

@@ -14,6 +14,8 @@ HEALS_FATAL = 20
 RETRY_SECONDS = 600.0
 RETRY_COUNT = 60
 IDLE_STATS = 6
+END_LINES = 60
+"""Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
 
 
 def tell(story, forced=""):
@@ -28,7 +30,7 @@ def tell(story, forced=""):
         "suspect": None if failure else _shown(story, _suspect(story, signs, stop, done)),
         "signs": {"seen": story.signs.total, "resolved": sum(1 for sign in signs if _resolved(story, sign, ready))},
         "ready": ready,
-        "done": done,
+        "done": dict(done, ends=_end(story, done)) if done else None,
         "stop": stop,
         "progress": _progress(story),
         "training": _training(story),
@@ -93,6 +95,11 @@ def _last(story, wanted):
         if role == wanted:
             return {"line": number, "marker": name, "excerpt": raw[:200]}
     return None
+
+
+def _end(story, done):
+    """Whether a marker of the end stands at the end: hardly anything was counted behind it, and little was said."""
+    return done is not None and not _moved(story, done["line"], 3) and story.lines - done["line"] <= END_LINES
 
 
 def _ordered_stop(story, signs):
@@ -169,9 +176,7 @@ def _moved(story, number, wanted):
                 fresh += 1
             elif best is not None and (stage, value) > best:
                 fresh, best = fresh + 1, (stage, value)
-            elif (previous is not None and (stage, value) > previous) or (
-                best is None and value > 0 and previous is None and key[0] not in ("of", "percent")
-            ):
+            elif previous is not None and (stage, value) > previous:
                 fresh += 1
             previous = (stage, value) if value is not None else previous
         moved += fresh
