@@ -162,6 +162,12 @@ class CheckpointIntact(Check):
 
     def look(self) -> Look:
         arguments: dict[str, Any] = {"path": self.path, "depth": self.depth}
+        if self.keys is not None:
+            arguments["keys"] = self.keys
+        if self.finite:
+            arguments["finite"] = True
+        if self.depth == "content" and (self.digest is not None or self.manifest is not None):
+            arguments["digested"] = True
         return Look(probe.inspect, **arguments).within(SECONDS[self.depth])
 
     async def examine(self, host: Host) -> Finding:
@@ -289,8 +295,8 @@ def _unmet(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
             yield f"{row['path'] or os.path.basename(facts['path'])}: {row['what']}"
         for name in measured["extra"] or ():
             yield f"{name}: not in the manifest, which lists all files"
-    if check.keys is not None:
-        yield from _missing_keys(check.keys, facts)
+    if check.keys is not None and not any(row["unknowns"] for row in facts["files"]):
+        yield from _missing_keys(facts)
 
 
 def _time(seconds: float) -> str:
@@ -309,8 +315,13 @@ def _rest_faults(check: CheckpointIntact, rest: Facts) -> Iterator[str]:
         yield f"being written by {writer}"
 
 
-def _missing_keys(keys: Mapping[str, Any], facts: Facts, tree: Any = None, above: str = "") -> Iterator[str]:
-    return iter(())
+def _missing_keys(facts: Facts) -> Iterator[str]:
+    for name, wanted, found in facts["keys"]:
+        if found is None:
+            top = ", ".join(facts["top"][:8]) or "none"
+            yield f"there is no key {name!r}; its top-level keys: {top}"
+        elif wanted is not None and wanted != found:
+            yield f"key {name!r} has {count(found, 'entry', 'entries')}, {wanted:,} expected"
 
 
 # What could not be seen.
@@ -322,8 +333,10 @@ def _unknowns(check: CheckpointIntact, facts: Facts) -> Iterator[tuple[str, str]
             yield unknown["kind"], _subject(facts, row, unknown["what"])
     for unknown in (facts["folder"] or {}).get("unknowns", ()):
         yield unknown["kind"], unknown["what"]
-    if not facts["count"]:
+    if not facts["weights"]:
         yield "nothing_seen", "nothing of a checkpoint was found"
+    if facts["content"] and facts["content"]["blind"] and not facts.get("measured"):
+        yield "nothing_seen", _blind(facts)
     for measured in facts.get("measured", ()):
         for row in measured["unseen"]:
             yield row["cause"], row["what"]
@@ -339,6 +352,16 @@ def _unknowns(check: CheckpointIntact, facts: Facts) -> Iterator[tuple[str, str]
             )
         if facts["pickle"]["more"]:
             yield "bound_reached", f"pickles name {facts['pickle']['more']:,} more than could be listed"
+
+
+def _blind(facts: Facts) -> str:
+    """At content depth: bytes were read, and there was nothing to hold them against."""
+    first = os.path.basename(facts["content"]["first_blind"] or "")
+    where = "" if facts["count"] == 1 else f" in {count(facts['content']['blind'], 'file')}, {first} first,"
+    return (
+        f"all {facts['content']['bytes']:,} bytes were read, but{where} no checksum is there to compare them with: "
+        "give digest=, manifest=seal(…) or finite=True, or ask for depth='structure'"
+    )
 
 
 def _others(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
@@ -365,11 +388,22 @@ def _seen(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
 
 
 def _limits(check: CheckpointIntact, facts: Facts) -> str:
-    """What was not looked at, in words."""
-    if facts.get("measured"):
-        return "every byte was read"
-    if facts["depth"] == "size":
+    """What was looked at and what was not, in words."""
+    if facts["depth"] == "size" and not facts.get("measured"):
         return "only sizes were looked at, no byte was read"
+    content = facts["content"]
+    if not content:
+        return "every byte was read" if facts.get("measured") else _uncompared(facts)
+    told = [f"{content['compared']:,} bytes agree with their CRC-32" if content["compared"] else ""]
+    told += [f"{content['values']:,} values are finite" if check.finite else ""]
+    told += [
+        "no checksum is there for the bytes themselves" if not (content["compared"] or facts.get("measured")) else ""
+    ]
+    told += [f"only what is under {', '.join(check.keys)} was read" if check.keys is not None else ""]
+    return "; ".join(filter(None, told)) or "every byte was read"
+
+
+def _uncompared(facts: Facts) -> str:
     return f"tensor bytes were not compared ({show(facts['read'])} of metadata read)"
 
 
@@ -377,10 +411,10 @@ def coverage(facts: Facts) -> dict[str, Any]:
     """What was examined of how much."""
     return {
         "depth": facts["depth"],
-        "bytes": [facts["read"], facts["size"]],
+        "bytes": [max(facts["read"], (facts["content"] or {}).get("bytes", 0)), facts["size"]],
         "files": [facts["count"], facts["count"]],
         "tensors": facts["tensors"],
-        "compared": bool(facts.get("measured")),
+        "compared": facts["size"] if facts.get("measured") else (facts["content"] or {}).get("compared", 0),
     }
 
 

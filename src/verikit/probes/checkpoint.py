@@ -10,7 +10,7 @@ reads every byte.  Which format a file has is told by its content (`formats.FILE
 import os
 
 from verikit.probes import formats
-from verikit.probes.formats import pickle_names, signs
+from verikit.probes.formats import hub, pickle_names, signs
 from verikit.probes.formats.layout import Broken, Layout, Window
 from verikit.probes.place import CannotSee, kind_of
 
@@ -23,29 +23,115 @@ LISTED = 32
 NAMES = 64
 """Names of one kind that facts list."""
 
+LAYOUT_BYTES = 6 << 20
+"""What the rows of one answer of `layout` take, by a cautious estimate of their JSON."""
+
+SIDE = ("json", "shard_index", "plain")
+"""Formats of files that stand beside a checkpoint and hold none of it."""
+
 MAGIC = frozenset("*?[")
 
 
-def inspect(place, path, depth="structure"):
+def inspect(place, path, depth="structure", keys=None, finite=False, digested=False):
     """What is there and what is wrong with it, file by file.
 
+    keys: {name: None, a number of entries, or again keys}, looked up in all files; at content depth only what is beneath
+    them is read.  finite: NaN and Inf are looked for.  digested: a digest of the bytes is compared elsewhere, so files
+    that have no checksum of their own are not read here.
     `files` are listed up to 32, the broken ones first; the totals count all of them.
     """
-    layouts, folder = gather(place, path, depth)
-    return facts_of(path, folder, layouts, depth)
+    look = Depth(depth, keys, finite, digested)
+    layouts, folder = gather(place, path, look)
+    facts = facts_of(path, folder, layouts, depth)
+    if keys is not None:
+        facts["keys"] = [[name, wanted, found] for name, wanted, found in look_up(keys, layouts)]
+        facts["top"] = sorted({key for layout in layouts.values() for key in layout.tree})[:NAMES]
+    return facts
+
+
+class Depth:
+    """How far a look goes, and into what."""
+
+    def __init__(self, name, keys=None, finite=False, digested=False):
+        self.name, self.finite, self.digested = name, finite, digested
+        self.prefixes = None if keys is None else [".".join(parts) for parts, _ in leaves(keys)]
+
+
+def layout(place, path, start=0):
+    """Every tensor of a checkpoint: rows [name, dtype, shape, offset, nbytes, file], from number `start` on.
+
+    `files` are [name, format, size]; a row's `file` counts in them.  dtypes are in torch's spelling ("bfloat16"); offset is
+    None for what is not in one piece of that file.  `next` is where to go on, or None: an answer has at most 8 MiB.
+    `tree` has the top-level keys; `faults` and `unknowns` say why rows may lack.
+    """
+    layouts, folder = gather(place, path, Depth("structure"))
+    names, rows, room, total = list(layouts), [], LAYOUT_BYTES, 0
+    for number, name in enumerate(names):
+        for row in layouts[name].tensors:
+            total += 1
+            if total > start and room > 0:
+                rows.append([row.name, row.dtype, list(row.shape), row.offset, row.nbytes, number])
+                room -= 64 + len(row.name) + 12 * len(row.shape)
+    everything = [*layouts.values(), *([folder] if folder is not None else [])]
+    return {
+        "path": path,
+        "kind": "file" if folder is None else folder.format,
+        "files": [[name, layouts[name].format, layouts[name].size] for name in names],
+        "tensors": rows,
+        "count": total,
+        "next": start + len(rows) if start + len(rows) < total else None,
+        "tree": {key: value for each in everything for key, value in each.tree.items()},
+        "faults": [row["what"] for each in everything for row in each.faults][:NAMES],
+        "unknowns": [[row["kind"], row["what"]] for each in everything for row in each.unknowns][:NAMES],
+        "warnings": [row["what"] for each in everything for row in each.warnings][:NAMES],
+    }
+
+
+# Keys.
+
+
+def leaves(keys, above=()):
+    """([name, …], what is wanted beneath) for every key that has no keys of its own beneath it."""
+    for key, wanted in keys.items():
+        if hasattr(wanted, "items"):
+            yield from leaves(wanted, (*above, key))
+        else:
+            yield (*above, key), wanted
+
+
+def look_up(keys, layouts):
+    """(dotted name, entries wanted or None, entries found or None) for each key, over all files."""
+    for parts, wanted in leaves(keys):
+        found = [entries for entries in (_entries(parts, layout) for layout in layouts.values()) if entries is not None]
+        yield ".".join(parts), wanted, sum(found) if found else None
+
+
+def _entries(parts, layout):
+    """How many entries a file has under a key: 1 for a plain value, None where there is no such key."""
+    item = layout.root
+    for part in parts:
+        if type(item) is not dict or part not in item:
+            item = None
+            break
+        item = item[part]
+    else:
+        return len(item) if type(item) in (dict, list, tuple) else 1
+    name = ".".join(parts)
+    beneath = sum(row.name == name or row.name.startswith(name + ".") for row in layout.tensors)
+    return beneath or (1 if len(parts) == 1 and parts[0] in layout.tree else None)
 
 
 # Which files.
 
 
-def gather(place, path, depth):
+def gather(place, path, look):
     """({relative path: Layout}, Layout of the folder or None) of what the path names."""
     if MAGIC & set(path) and not exists(place, path):
-        return _of_glob(place, path, depth)
+        return _of_glob(place, path, look)
     kind = kind_of(place.stat(path).st_mode)
     if kind == "a directory":
-        return _of_folder(place, path, depth)
-    return _of_file(place, path, depth)
+        return _of_folder(place, path, look)
+    return _of_file(place, path, look)
 
 
 def exists(place, path):
@@ -57,17 +143,19 @@ def exists(place, path):
     return True
 
 
-def _of_file(place, path, depth):
-    layout = read(place, path, depth)
-    name = os.path.basename(path)
+def _of_file(place, path, look):
+    name, told_by = os.path.basename(path), Layout(path)
+    told_by.member(name, **(hub.hash_of(place, path) if look.name == "content" else {}))
+    layout = read(place, path, look, told_by.members[0])
+    layout.expected = told_by.members[0]
     layouts = {name: layout}
     for other in signs.unfinished(_siblings(place, path), name):
         if other.lower().endswith(".aria2"):
             layout.fault("temporary", "%s stands beside it: aria2 has not got all its pieces yet" % other)
         else:
             layout.warn("temporary", "%s stands beside it: a copy that was not finished" % other)
-    _members(place, os.path.dirname(path), layout, layouts, depth)
-    module = formats.load(layout.format) if layout.format and depth != "size" else None
+    _members(place, os.path.dirname(path), layout, layouts, look)
+    module = formats.load(layout.format) if layout.format and look.name != "size" else None
     if hasattr(module, "relate"):
         told(layout, module.relate, layout, {each: layouts[each] for each in layouts if each != name})
     return layouts, None
@@ -80,7 +168,7 @@ def _siblings(place, path):
         return []
 
 
-def _of_glob(place, pattern, depth):
+def _of_glob(place, pattern, look):
     import glob
 
     found, layouts = [], {}
@@ -90,7 +178,7 @@ def _of_glob(place, pattern, depth):
             raise CannotSee("bound_reached", "more than %d names match %s" % (FILES, pattern))
     folder = Layout(pattern, 0, "glob")
     for match in sorted(found):
-        inner, its_folder = gather(place, match, depth)
+        inner, its_folder = gather(place, match, look)
         for name, layout in inner.items():
             layouts[match if its_folder is None and len(inner) == 1 else os.path.join(match, name)] = layout
         _absorb(folder, its_folder, match)
@@ -111,22 +199,25 @@ def _absorb(folder, other, where):
         folder.unseen(row["kind"], "%s: %s" % (where, row["what"]))
 
 
-def _of_folder(place, path, depth):
+def _of_folder(place, path, look):
     names = place.listdir(path)
     folder, layouts = Layout(path, 0, None), {}
-    modules = [formats.load(name) for name in formats.of_folder(names)]
-    folder.format = "+".join(formats.of_folder(names)) or "folder"
+    kinds = formats.of_folder(names)
+    if "hub" not in kinds and hub.is_snapshot(place, path, names):
+        kinds.insert(0, "hub")
+    modules = [formats.load(name) for name in kinds]
+    folder.format = "+".join(kinds) or "folder"
     for module in modules:
         told(folder, module.structure, place, path, names, folder)
     for name in names if not folder.members else ():
         if signs.wanted(name):
-            folder.member(name, required=False)
-    _members(place, path, folder, layouts, depth)
+            folder.member(name)  # a name that leads nowhere is a link whose blob is gone
+    _members(place, path, folder, layouts, look)
     for name in names:
         if name.lower().endswith(signs.UNFINISHED):
             _unfinished(name, layouts, folder)
     for module in modules:
-        if hasattr(module, "relate") and depth != "size":
+        if hasattr(module, "relate") and look.name != "size":
             told(folder, module.relate, folder, layouts)
     if not layouts and not folder.faults:
         folder.fault("missing", "the folder is empty") if not names else folder.unseen(
@@ -145,7 +236,7 @@ def _unfinished(name, layouts, folder):
         folder.warn("temporary", "%s stands beside %s: a copy that was not finished" % (name, whole))
 
 
-def _members(place, base, owner, layouts, depth):
+def _members(place, base, owner, layouts, look):
     """Reads the files that belong to `owner`, and those that belong to them, into `layouts`."""
     todo, done = list(owner.members), 0
     while todo:
@@ -156,20 +247,20 @@ def _members(place, base, owner, layouts, depth):
         if done > FILES:
             owner.unseen("bound_reached", "it has more than %d files" % FILES)
             return
-        layout = _member(place, base, member, owner, depth)
+        layout = _member(place, base, member, owner, look)
         if layout is not None:
             layouts[member.path] = layout
             inner = os.path.dirname(member.path)
             todo.extend(each._replace(path=os.path.normpath(os.path.join(inner, each.path))) for each in layout.members)
 
 
-def _member(place, base, member, owner, depth):
+def _member(place, base, member, owner, look):
     """The Layout of one member, its expectations held against it; None where it is not there."""
     if os.path.isabs(member.path) or os.path.normpath(member.path).startswith(".."):
         owner.fault("escapes", "%s leads out of the folder" % member.path)
         return None
     try:
-        layout = read(place, os.path.join(base, member.path), depth, member)
+        layout = read(place, os.path.join(base, member.path), look, member)
     except (FileNotFoundError, NotADirectoryError):
         if member.required:
             owner.fault("missing", "%s is missing" % member.path)
@@ -206,23 +297,56 @@ def _cause(error):
 # One file.
 
 
-def read(place, path, depth, member=None):
+def read(place, path, look, member=None):
     """The Layout of one regular file; what its format says is wrong is in there, what the system says is raised.
 
-    member: what the checkpoint that it belongs to says of it, such as which module reads it.
+    member: what the checkpoint that it belongs to says of it, such as which module reads it, or its digest.
     """
-    if depth == "size":
+    if look.name == "size":
         return _sized(place, path)
-    with place.steady(path) as file:
-        layout = Layout(path, os.fstat(file.fileno()).st_size)
-        layout.mtime = os.fstat(file.fileno()).st_mtime
-        window = Window(file, layout.size, path=path)
-        if member is not None and member.module:
-            _as_told(window, layout, member)
-        else:
-            _structure(window, layout)
-        layout.read = window.read
+    try:
+        with place.steady(path) as file:
+            info = os.fstat(file.fileno())
+            layout = Layout(path, info.st_size)
+            layout.mtime = info.st_mtime
+            window = Window(file, layout.size, path=path)
+            if member is not None and member.module:
+                _as_told(window, layout, member)
+            else:
+                _structure(window, layout)
+            layout.read = window.read
+            if look.name == "content" and not layout.faults:
+                told(layout, _content, place, file, layout, look)
+    except OSError as error:
+        if error.filename is None:  # from a read, which knows only a number
+            error.filename = path
+        raise
+    if look.name == "content" and member is not None and not layout.faults:
+        told(layout, _digest, place, layout, member)
     return layout
+
+
+def _content(place, file, layout, look):
+    """Reads the bytes, unless nothing could be found out from them here."""
+    if look.digested and not look.finite and not any(span.crc is not None for span in layout.spans):
+        return
+    from verikit.probes import content
+
+    layout.content = content.compare(place, file, layout, look.prefixes, look.finite)
+
+
+def _digest(place, layout, member):
+    """Holds the bytes against the digest that the checkpoint (a hub's cache, an LFS pointer) keeps of them."""
+    wanted = {"sha256": member.sha256, "git-sha1": member.git_sha1}
+    for name, digits in wanted.items():
+        if digits:
+            from verikit.probes import digests
+
+            found = digests.digest_file(place, layout.path, (name,))["digests"][name]
+            if found != digits:
+                layout.fault("digest", "its %s is %s, %s expected" % (name, found, digits))
+            layout.content = layout.content or {"bytes": layout.size, "values": 0, "by": [], "threads": 1}
+            layout.content["compared"] = layout.size
 
 
 def _sized(place, path):
@@ -298,12 +422,14 @@ def facts_of(path, folder, layouts, depth):
         "folder": None if folder is None else _told_facts(folder),
         "files": files[:LISTED],
         "count": len(files),
+        "weights": sum(_holds(layout) for layout in layouts.values()),
         "size": sum(layout.size for layout in layouts.values()),
-        "read": sum(getattr(layout, "read", 0) for layout in layouts.values()),
+        "read": sum(layout.read for layout in layouts.values()),
+        "content": _content_facts(layouts.values()) if depth == "content" else None,
         "tensors": sum(len(layout.tensors) for layout in layouts.values()),
         "faults": sum(len(layout.faults) for layout in layouts.values()) + (len(folder.faults) if folder else 0),
         "pickle": _pickles(layouts),
-        "oldest": min((getattr(layout, "mtime", 0) for layout in layouts.values()), default=None),
+        "oldest": min((layout.mtime for layout in layouts.values()), default=None),
     }
 
 
@@ -324,8 +450,36 @@ def _file_facts(name, layout):
     row.update(
         name=name, size=layout.size, needed=layout.needed, tensors=len(layout.tensors), records=len(layout.spans)
     )
-    row.update(mtime=getattr(layout, "mtime", None))
+    row.update(mtime=layout.mtime)
     return row
+
+
+def _holds(layout):
+    """Whether a file is part of a checkpoint, not just beside it."""
+    return layout.format not in SIDE if layout.format else signs.wanted(layout.path) is not None
+
+
+def _content_facts(layouts):
+    """What was read and compared; `blind`: files with tensors of which not one byte could be compared or judged."""
+    done = [layout.content for layout in layouts if layout.content]
+    blind = [layout.path for layout in layouts if _has_bytes(layout) and not _compared_some(layout.content)]
+    return {
+        "bytes": sum(row["bytes"] for row in done),
+        "compared": sum(row["compared"] for row in done),
+        "values": sum(row["values"] for row in done),
+        "by": sorted({name for row in done for name in row["by"]}),
+        "threads": max((row["threads"] for row in done), default=0),
+        "blind": len(blind),
+        "first_blind": blind[0] if blind else None,
+    }
+
+
+def _has_bytes(layout):
+    return any(row.nbytes for row in layout.tensors) or (layout.size > 0 and layout.format not in SIDE)
+
+
+def _compared_some(content):
+    return bool(content) and (content["compared"] > 0 or content["values"] > 0)
 
 
 _GRAVITY = ("harmful", "other", "harmless")

@@ -52,6 +52,7 @@ def storages_of(walk, layout):
 
 def tell(root, layout, place_of):
     """Tells `layout` the tree of top-level keys and every tensor; `place_of(storage)` is the offset of its bytes, or None."""
+    layout.root = root
     if type(root) is dict:
         for key, value in root.items():
             if len(layout.tree) >= 256:
