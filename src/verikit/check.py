@@ -15,6 +15,7 @@ import attrs
 
 from verikit.address import Address, hosts
 from verikit.finding import Finding
+from verikit.text import count, seconds
 from verikit.values import Frozen, Live, number, whole
 from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict
 
@@ -152,8 +153,8 @@ class Check:
 
     @property
     def title(self) -> str:
-        """The claim as a report calls it."""
-        return repr(self)
+        """The claim as a report calls it: its repr, long arguments shortened."""
+        return self._written(_shortened)
 
     @property
     def live(self) -> bool:
@@ -182,14 +183,27 @@ class Check:
 
     def __repr__(self) -> str:
         """The call that rebuilds it, saying only what differs from the defaults."""
-        words = []
+        return self._written(repr)
+
+    def _written(self, written: Callable[[Any], str]) -> str:
+        words, in_place = [], True
         for field in fields_of(type(self)):
-            value = getattr(self, field.name)
-            if field.default is attrs.NOTHING and not field.kw_only:
-                words.append(repr(value))
-            elif not _is_default(field, value):
-                words.append(f"{field.name}={value!r}")
+            value, said = getattr(self, field.name), True
+            if field.default is not attrs.NOTHING:
+                said = not _is_default(field, value)
+            in_place = in_place and said and not field.kw_only
+            if said:
+                words.append(written(value) if in_place else f"{field.name}={written(value)}")
         return f"{type(self).__qualname__}({', '.join(words)})"
+
+
+TITLE_WORD = 72
+"""Characters of one argument in a title: a path's end tells files apart, its beginning the disk."""
+
+
+def _shortened(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= TITLE_WORD else f"{text[: TITLE_WORD // 3]}…{text[-TITLE_WORD * 2 // 3 + 1 :]}"
 
 
 REGISTERED: dict[str, type[Check]] = {}
@@ -236,6 +250,10 @@ class AllOf(Check):
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "parts", _flat(AllOf, self.parts))
 
+    @property
+    def title(self) -> str:
+        return "all of"
+
     def __repr__(self) -> str:
         return " & ".join(_operand(part, 1) for part in self.parts)
 
@@ -249,6 +267,10 @@ class AnyOf(Check):
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "parts", _flat(AnyOf, self.parts))
 
+    @property
+    def title(self) -> str:
+        return "any of"
+
     def __repr__(self) -> str:
         return " | ".join(_operand(part, 0) for part in self.parts)
 
@@ -258,6 +280,10 @@ class Not(Check):
     """The part does not hold: `~a`."""
 
     part: Check
+
+    @property
+    def title(self) -> str:
+        return "not"
 
     def __repr__(self) -> str:
         return f"~{_operand(self.part, 2)}"
@@ -274,6 +300,10 @@ class AtLeast(Check):
         if whole("k", self.k, least=1, unit="checks") > len(self.parts):
             raise ValueError(f"k is a number from 1 to the number of checks, {len(self.parts)}; got {self.k}")
 
+    @property
+    def title(self) -> str:
+        return f"at least {self.k} of"
+
     def __repr__(self) -> str:
         return f"at_least({', '.join([str(self.k), *map(repr, self.parts)])})"
 
@@ -284,6 +314,10 @@ class Then(Check):
 
     first: Check
     second: Check
+
+    @property
+    def title(self) -> str:
+        return "in turn"
 
     def __repr__(self) -> str:
         return f"{_operand(self.first, 3)}.then({self.second!r})"
@@ -308,6 +342,12 @@ class On(Check):
             raise ValueError(
                 f"at_least is a number from 1 to the number of hosts, {len(self.hosts)}; got {self.at_least}"
             )
+
+    @property
+    def title(self) -> str:
+        return f"on {count(len(self.hosts), 'host')}" + (
+            f", at least {self.at_least}" if self.at_least is not None else ""
+        )
 
     def __repr__(self) -> str:
         words = [repr(str(host)) if host.plain else repr(host) for host in self.hosts]
@@ -338,6 +378,10 @@ class After(Check):
     part: Check
     seconds: float
 
+    @property
+    def title(self) -> str:
+        return f"after {seconds(self.seconds)}"
+
     def __repr__(self) -> str:
         return f"{_operand(self.part, 3)}.after({self.seconds!r})"
 
@@ -348,6 +392,10 @@ class Timeout(Check):
 
     part: Check
     seconds: float
+
+    @property
+    def title(self) -> str:
+        return f"within {seconds(self.seconds)}"
 
     def __repr__(self) -> str:
         return f"{_operand(self.part, 3)}.timeout({self.seconds!r})"
@@ -361,6 +409,10 @@ class Eventually(Check):
     within: float
     every: float
 
+    @property
+    def title(self) -> str:
+        return f"eventually, within {seconds(self.within)}"
+
     def __repr__(self) -> str:
         return f"{_operand(self.part, 3)}.eventually(within={self.within!r}, every={self.every!r})"
 
@@ -372,6 +424,10 @@ class Consistently(Check):
     part: Check
     during: float
     every: float
+
+    @property
+    def title(self) -> str:
+        return f"consistently, during {seconds(self.during)}"
 
     def __repr__(self) -> str:
         return f"{_operand(self.part, 3)}.consistently(during={self.during!r}, every={self.every!r})"

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import os
 import queue
+import signal
 import threading
 from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from verikit.check import Check
@@ -87,6 +89,25 @@ def loop_is_running() -> bool:
     return True
 
 
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C raises here at once, also inside `asyncio.run`.
+
+    There it would only cancel the task that is blocked right here, and which can't notice (Python 3.11 and newer).
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    owner = getattr(getattr(handler, "func", None), "__self__", None)
+    runner = getattr(asyncio, "Runner", ())
+    if not isinstance(owner, runner) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
 class LoopThread:
     """An event loop in a thread of its own, which any thread may ask."""
 
@@ -122,13 +143,14 @@ class LoopThread:
     def call(self, main: Main) -> Any:
         """The coroutine's result. Ctrl-C ends it in the loop first, then raises."""
         caller = Caller()
-        tasks = self.begin(main(caller.examine_live), caller.end)
-        try:
-            caller.serve()
-        except BaseException:
-            self.cancel(tasks)
-            caller.serve()
-            raise
+        with _interruptible():
+            tasks = self.begin(main(caller.examine_live), caller.end)
+            try:
+                caller.serve()
+            except BaseException:
+                self.cancel(tasks)
+                caller.serve()
+                raise
         return tasks[0].result()
 
     async def call_async(self, main: Main) -> Any:

@@ -144,6 +144,11 @@ class Session:
                 raise facts
         return answers
 
+    @property
+    def moved(self) -> int:
+        """Bytes that went to and came from the hosts that are open now: code, questions and facts."""
+        return self._pool.moved if self._pool is not None else 0
+
     def close(self) -> None:
         """Closes every host. A session that was closed, or made in another process, has nothing to close."""
         thread, self._thread = self._thread, None

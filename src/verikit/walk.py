@@ -144,7 +144,7 @@ class Walk:
         if first.verdict is PASS:
             second = await self._part(check.second, where, self._now(), Cell(), shared)
         else:
-            why = f"not run: {_short(first.title)} is {first.verdict}"
+            why = f"not run: {_short(check.first)} is {first.verdict}"
             second = blank(check.second, where, unseen(Cause.NOT_RUN, why))
         return _folded(check, all_of, [first, second])
 
@@ -156,7 +156,7 @@ class Walk:
     async def _timeout(self, check: Timeout, where: Address, due: Due, shared: Shared | None) -> Result:
         part = await self._bounded(self._part(check.part, where, due, Cell(), shared), check.seconds)
         if part is None:
-            late = unseen(Cause.TIMEOUT, f"no answer within {seconds(check.seconds)}: {_short(check.part.title)}")
+            late = unseen(Cause.TIMEOUT, f"no answer within {seconds(check.seconds)}: {_short(check.part)}")
             return _spoken(check, late, where=where)
         return _folded(check, all_of, [part])
 
@@ -181,7 +181,7 @@ class Walk:
             due = (planned, 0)
         if looks.last is not None and looks.last_at >= half:
             return looks.result(check, looks.last, self.clock.now() - start)
-        why = f"no look was completed in the second half of {seconds(check.within)}: {_short(check.part.title)}"
+        why = f"no look was completed in the second half of {seconds(check.within)}: {_short(check.part)}"
         return attrs.evolve(_spoken(check, unseen(Cause.TIMEOUT, why), where=where), earlier=looks.all())
 
     async def _consistently(self, check: Consistently, where: Address, due: Due) -> Result:
@@ -545,8 +545,9 @@ def _said(result: Result) -> list[tuple[Verdict, str]]:
     return [(leaf.verdict, leaf.reason) for leaf in result.leaves()]
 
 
-def _short(title: str) -> str:
-    return title if len(title) <= 80 else title[:79] + "…"
+def _short(check: Check) -> str:
+    text = repr(check)
+    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def waits(check: Check) -> bool:

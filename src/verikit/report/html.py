@@ -6,7 +6,7 @@ from html import escape as quote
 from typing import TYPE_CHECKING
 
 from verikit.finding import Result
-from verikit.report.text import ORDER, SHOWN, SIGN, _called, _grouped, _reason
+from verikit.report.text import ORDER, SHOWN, SIGN, called, grouped, reason_of, unwrapped, warnings_of
 from verikit.text import seconds
 from verikit.verdict import FAIL, PASS, UNKNOWN
 
@@ -36,36 +36,33 @@ def page(report: Report) -> str:
         f'{STYLE}<div class="verikit"><div>{_sign(report.root)} <b>{report.verdict.name}</b> '
         f"&nbsp;{counts} · {seconds(report.root.duration)}</div>"
         f'<div class="d" style="border-color:{COLOUR[leaf.verdict]}">{where}<code>{quote(leaf.title)}</code>'
-        f"<br>{quote(_reason(leaf))}</div>"
+        f"<br>{quote(reason_of(leaf))}</div>"
         f"{_tree(report)}{warnings}</div>"
     )
 
 
 def _tree(report: Report) -> str:
-    if report.root.finding is not None or not report.root.parts:
+    root = unwrapped(report.root)
+    if root.finding is not None or not root.parts:
         return ""
-    return f"<ul>{_item(report.root, report.deciding, None)}</ul>"
+    return f"<ul>{_item(root, None if report.passed else report.deciding, None)}</ul>"
 
 
-def _item(node: Result, deciding: Result, names: str | None) -> str:
+def _item(node: Result, deciding: Result | None, names: str | None, here: str | None = None) -> str:
     where = f"<b>{quote(names)}</b> · " if names else ""
     if node.finding is not None or not node.parts:
-        host = "" if names or not node.host else f"<b>{quote(node.host)}</b> · "
+        host = "" if names or not node.host or node.host == here else f"<b>{quote(node.host)}</b> · "
         mark = f' <span style="color:{COLOUR[node.verdict]}">◀ decides</span>' if node is deciding else ""
-        warned = "".join(f'<div class="r">warning: {quote(line)}</div>' for line in _warnings(node))
-        reason = f'<div class="r">{quote(_reason(node))}</div>'
+        warned = "".join(f'<div class="r">warning: {quote(line)}</div>' for line in warnings_of(node))
+        reason = f'<div class="r">{quote(reason_of(node))}</div>'
         return f"<li>{_sign(node)} {where}{host}<code>{quote(node.title)}</code>{mark}{reason}{warned}</li>"
-    groups = _grouped(node.parts) if node.kind == "On" else [(part, None) for part in node.parts]
+    groups = grouped(node.parts) if node.kind == "On" else [(unwrapped(part), None) for part in node.parts]
     groups.sort(key=lambda group: ORDER[group[0].verdict])
-    items = "".join(_item(part, deciding, each) for part, each in groups[:SHOWN])
+    items = "".join(_item(part, deciding, each, part.host if each else here) for part, each in groups[:SHOWN])
     more = f"<li>… {len(groups) - SHOWN:,} more</li>" if len(groups) > SHOWN else ""
     opened = "" if node.verdict is PASS else " open"
-    head = f"{_sign(node)} {where}{quote(_called(node))}"
+    head = f"{_sign(node)} {where}{quote(called(node))}"
     return f"<li><details{opened}><summary>{head}</summary><ul>{items}{more}</ul></details></li>"
-
-
-def _warnings(node: Result) -> tuple[str, ...]:
-    return node.finding.warnings[:5] if node.finding else ()
 
 
 def _sign(node: Result) -> str:

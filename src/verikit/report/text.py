@@ -29,14 +29,6 @@ DECIDES = "◀ decides"
 SHOWN = 50
 """Parts of one node that are written out, after equal ones are folded; the rest is counted."""
 
-# How a node introduces its parts. A node that is not here is called by its title.
-WORDS = {
-    "AllOf": "all of",
-    "AnyOf": "any of",
-    "Not": "not",
-    "Then": "in turn",
-}
-
 
 def tree(report: Report) -> str:
     """The whole report as plain text."""
@@ -56,8 +48,10 @@ def rich_tree(report: Report) -> Group:
 def show(report: Report, file: TextIO | None = None) -> None:
     """Prints the report, in colour where it goes to a terminal."""
     out = file or sys.stdout
-    console = _console(out, colour=out.isatty())
-    console.print(_whole(report))
+    if out.isatty():
+        _console(out, colour=True).print(_whole(report))
+    else:
+        out.write(tree(report) + "\n")
 
 
 def _plain(content: Any) -> str:
@@ -78,12 +72,13 @@ def _whole(report: Report) -> Group:
     from rich.console import Group
     from rich.text import Text
 
-    lines: list[Any] = [_head(report)]
-    single = not report.root.parts or report.root.finding is not None
-    if not single:
-        lines += [Text(""), *_branches(report)]
-    elif details := list(_details(report.root)):
-        lines += details
+    root = unwrapped(report.root)
+    single = not root.parts or root.finding is not None
+    lines: list[Any] = [_head(report, full=single)]
+    if single:
+        lines += [_set_in(f"warning: {each}", 2, "yellow") for each in warnings_of(root)]
+    else:
+        lines += [Text(""), *_branches(report, root)]
     lines += [Text(f"warning: {warning}", style="yellow") for warning in report.warnings]
     return Group(*lines)
 
@@ -103,7 +98,8 @@ def _head(report: Report, full: bool = False) -> Group:
         deciding = list(report.root.leaves(wanted))[:10] or deciding
     lines: list[Any] = [first]
     for leaf in deciding:
-        lines += [_one_line(_who(leaf)), *_indented(_reason(leaf), 2, lines=None if full else 3)]
+        reason = reason_of(leaf) if full else bounded_line(reason_of(leaf), 2 * WIDTH)
+        lines += [_one_line(_who(leaf)), _set_in(reason, 2)]
     return Group(*lines)
 
 
@@ -112,7 +108,7 @@ def _who(leaf: Result) -> str:
     return f"{where}{leaf.title}"
 
 
-def _reason(leaf: Result) -> str:
+def reason_of(leaf: Result) -> str:
     cause = f" [{leaf.finding.cause}]" if leaf.finding and leaf.finding.cause else ""
     return f"{leaf.reason}{cause}"
 
@@ -123,13 +119,11 @@ def _one_line(text: str) -> Text:
     return Text(" ".join(text.split()), no_wrap=True, overflow="ellipsis")
 
 
-def _indented(text: str, by: int, lines: int | None = None) -> Iterator[Any]:
+def _set_in(text: str, by: int, style: str = "") -> Any:
     from rich.padding import Padding
     from rich.text import Text
 
-    if lines is not None:
-        text = bounded_line(text, (WIDTH - by) * lines - 20)
-    yield Padding(Text(text, overflow="fold"), (0, 0, 0, by))
+    return Padding(Text(text, style, overflow="fold"), (0, 0, 0, by), expand=False)
 
 
 def bounded_line(text: str, limit: int) -> str:
@@ -137,21 +131,29 @@ def bounded_line(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _branches(report: Report) -> list[Any]:
+def _branches(report: Report, root: Result) -> list[Any]:
     from rich.tree import Tree
 
-    root = Tree(_label(report.root, report.deciding), guide_style="dim")
-    _grow(root, report.root, report.deciding)
-    return [root]
+    deciding = None if report.passed else report.deciding
+    trunk = Tree(_label(root, deciding), guide_style="dim")
+    _grow(trunk, root, deciding, root.host)
+    return [trunk]
 
 
-def _grow(branch: Any, node: Result, deciding: Result) -> None:
+def unwrapped(node: Result) -> Result:
+    """A node on a single host, without the line that would only say so."""
+    while node.kind == "On" and len(node.parts) == 1 and not node.note:
+        node = node.parts[0]
+    return node
+
+
+def _grow(branch: Any, node: Result, deciding: Result | None, here: str | None = None) -> None:
     if node.finding is not None or not node.parts:
         return
-    groups = _grouped(node.parts) if node.kind == "On" else [(part, None) for part in node.parts]
+    groups = grouped(node.parts) if node.kind == "On" else [(unwrapped(part), None) for part in node.parts]
     groups.sort(key=lambda group: ORDER[group[0].verdict])
     for part, names in groups[:SHOWN]:
-        _grow(branch.add(_label(part, deciding, names)), part, deciding)
+        _grow(branch.add(_label(part, deciding, names, here)), part, deciding, part.host or here)
     if len(groups) > SHOWN:
         left = [part.verdict for part, _ in groups[SHOWN:]]
         branch.add(
@@ -159,7 +161,7 @@ def _grow(branch: Any, node: Result, deciding: Result) -> None:
         )
 
 
-def _grouped(parts: Iterable[Result]) -> list[tuple[Result, str | None]]:
+def grouped(parts: Iterable[Result]) -> list[tuple[Result, str | None]]:
     """Hosts that say the same, folded: one part for all of them, and their names."""
     groups: dict[Any, list[Result]] = {}
     for part in parts:
@@ -173,38 +175,33 @@ def _said(node: Result, host: str | None) -> Any:
     return node.verdict, node.title, bound, reason, tuple(_said(part, host) for part in node.parts)
 
 
-def _label(node: Result, deciding: Result, names: str | None = None) -> Any:
+def _label(node: Result, deciding: Result | None, names: str | None = None, here: str | None = None) -> Any:
     from rich.console import Group
     from rich.text import Text
 
     leaf = node.finding is not None or not node.parts
     head = Text(overflow="fold")
     head.append(f"{SIGN[node.verdict]} ", STYLE[node.verdict])
-    where = names or (node.host if leaf else None)
+    where = names or (node.host if node.host != here else None)
     if where:
         head.append(f"{bounded_line(where, 200)} · ", "bold")
-    head.append(bounded(node.title, 300) if leaf else _called(node))
+    head.append(called(node))
     if node is deciding:
         head.append(f"  {DECIDES}", STYLE[node.verdict])
     return Group(head, *_details(node)) if leaf else head
 
 
-def _called(node: Result) -> str:
-    words = WORDS.get(node.kind)
-    if words is None and node.kind == "On":
-        words = f"on {len(node.parts):,} hosts" if len(node.parts) != 1 else f"on {node.parts[0].host}"
-    if words is None and node.kind == "AtLeast":
-        words = node.title.partition(",")[0].replace("at_least(", "at least ") + " of"
-    if words is None and node.kind in ("Eventually", "Consistently", "Timeout", "After"):
-        words = node.title[node.title.rfind(f".{node.kind.lower()}(") + 1 :]
-    note = f"  ·  {node.note}" if node.note else ""
-    return (words or bounded(node.title, 300)) + note
+def called(node: Result) -> str:
+    """A node's title, and what it notes of its waiting."""
+    return bounded(node.title, 300) + (f"  ·  {node.note}" if node.note else "")
 
 
 def _details(leaf: Result) -> Iterator[Any]:
     """What stands beneath a leaf's title: its reason, its warnings."""
-    from rich.text import Text
+    yield _set_in(reason_of(leaf), 2)
+    for warning in warnings_of(leaf):
+        yield _set_in(f"warning: {warning}", 2, "yellow")
 
-    yield Text(f"  {_reason(leaf)}", overflow="fold")
-    for warning in leaf.finding.warnings[:5] if leaf.finding else ():
-        yield Text(f"  warning: {warning}", style="yellow", overflow="fold")
+
+def warnings_of(leaf: Result) -> tuple[str, ...]:
+    return leaf.finding.warnings[:5] if leaf.finding else ()
