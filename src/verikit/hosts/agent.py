@@ -12,6 +12,7 @@ import json
 import os
 import secrets
 import time
+import zlib
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -142,10 +143,10 @@ class Agent(BaseHost):
 
     def _send_question(self, number: int, packed: Any, arguments: Any, allowed: float) -> None:
         question = {"module": packed.module, "function": packed.function, "arguments": arguments, "seconds": allowed}
-        payload = json.dumps(question).encode()
+        payload = zlib.compress(json.dumps(question).encode(), 1)
         if len(payload) > frames.MAX_FRAME:
             raise ValueError(
-                f"the arguments of a look take at most {frames.MAX_FRAME:,} bytes; these take {len(payload):,}"
+                f"the arguments of a look take at most {frames.MAX_FRAME:,} bytes (compressed); these take {len(payload):,}"
             )
         new = [module for module in packed.modules if module.name not in self._shipped]
         self._shipped.update(module.name for module in new)

@@ -25,6 +25,10 @@ KEEPALIVE, KEEPALIVES = 15, 3
 # aes-gcm runs at twice the speed of chacha20 where the CPU knows AES, which is everywhere by now.
 CIPHERS = "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,aes256-ctr,aes192-ctr,aes128-ctr"
 
+# After the kinds of key that are known for a host come all others: one that has changed its kind of key is then refused for
+# the key that it shows, which can be named, and not for having none in common.
+HOST_KEYS = "+ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521,rsa-sha2-512,rsa-sha2-256"
+
 USER_CONFIG, GLOBAL_CONFIG = "~/.ssh/config", "/etc/ssh/ssh_config"
 USER_KNOWN_HOSTS = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
 GLOBAL_KNOWN_HOSTS = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
@@ -215,6 +219,8 @@ def _ours(config: Any) -> dict[str, Any]:
     options: dict[str, Any] = {"compression_algs": ["none"], "request_pty": False, "x11_forwarding": False}
     if not config.get("Ciphers"):
         options["encryption_algs"] = CIPHERS
+    if not config.get("HostKeyAlgorithms"):
+        options["server_host_key_algs"] = HOST_KEYS
     if config.get("ServerAliveInterval") is None:
         options["keepalive_interval"] = KEEPALIVE
     if config.get("ServerAliveCountMax") is None:

@@ -154,7 +154,7 @@ class Agent:
             self.memory.sources[row["name"]] = (row["package"], row["file"], row["source"])
 
     def begin(self, request, payload):
-        ask = json.loads(payload.decode())
+        ask = json.loads(zlib.decompress(payload).decode())
         try:
             self.preload(ask["module"])
             self.looks[request] = self.fork(request, ask)

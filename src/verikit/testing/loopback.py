@@ -71,6 +71,7 @@ class LoopbackHosts:
         self.client_key, self.known_hosts = self.folder / "client_key", self.folder / "known_hosts"
         self._client = asyncssh.generate_private_key("ssh-ed25519")
         self._client.write_private_key(str(self.client_key))
+        self.client_key.chmod(0o600)
         self._client.write_public_key(f"{self.client_key}.pub")
         self.hosts = [self._prepare(number, faults) for number in range(1, count + 1)]
         self._servers: list[Any] = []
