@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
+import random
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import attrs
 
@@ -12,8 +14,10 @@ from verikit import values as plain
 from verikit.check import Check, Facts, Host, Look
 from verikit.errors import Cause
 from verikit.finding import Finding
+from verikit.probes import scan
 from verikit.probes import tensors as probe
-from verikit.spec import dtypes, explain, grammar, names, solve
+from verikit.probes import values as value_probe
+from verikit.spec import dtypes, explain, grammar, names, predicates, solve
 from verikit.spec.solve import Bound, Constants, Entry, Outcome, Solver
 from verikit.text import count
 from verikit.values import Frozen, Live, freeze
@@ -21,6 +25,12 @@ from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict
 
 HEADERS_WITHIN = 300.0
 """Seconds for headers: 10,000 files on a network file system at 20 ms each."""
+
+
+SLOWEST_DISK = 30e6
+"""Bytes a second that values are given: a busy network file system."""
+
+SAMPLED_FILES, SAMPLED_TENSORS = 20, 64
 
 
 def _subject(value: Any) -> Any:
@@ -113,21 +123,100 @@ class TensorShapeSane(Check):
 
     def look(self) -> Look:
         if self.live:
-            return Look(probe.live, subject=self.subject, under=self.under)
+            return Look(probe.live, subject=self.subject, under=self.under, how=_asks_how(self.compiled))
         config = self.config if isinstance(self.config, str) else "config.json"
         return Look(probe.inspect, path=self.subject, config=config, under=self.under).within(HEADERS_WITHIN)
 
     async def examine(self, host: Host) -> Finding:
-        return self.judge(await host.ask(self.look()))
+        """Headers first; then, if the spec or `values` asks for it, the values of the tensors that it names."""
+        facts = await host.ask(self.look())
+        seen = self._seen(facts)
+        if isinstance(seen, Finding):
+            return seen
+        wants, drawn = self._drawn(seen)
+        if not wants:
+            return self._decided(seen, drawn)
+        return self._decided(seen, drawn, await host.ask(self._values_look(facts, wants, seen)))
 
     def judge(self, facts: Facts) -> Finding:
+        """The finding for headers alone: what the spec says of values is then not told, and no pass."""
+        seen = self._seen(facts)
+        return seen if isinstance(seen, Finding) else self._decided(seen, Drawn())
+
+    def across(self, findings: Mapping[str, Finding]) -> Finding | None:
+        """What findings of several hosts say together: dims of the whole check are the same everywhere, or it is FAIL.
+
+        findings: of this check, by host.  None: nothing to add to what each host says.
+        """
+        scopes = self.compiled.scopes
+        seen: dict[str, dict[Any, list[tuple[str, str]]]] = {}
+        for host, finding in findings.items():
+            for name, row in finding.facts.get("dims", {}).items():
+                if name not in self.compiled.exprs and scopes.get(name) != "host":
+                    seen.setdefault(name, {}).setdefault(row["value"], []).append((host, row["origin"]))
+        told = [_disagreement(name, rows) for name, rows in seen.items() if len(rows) > 1]
+        if not told:
+            return None
+        coverage = {"hosts": len(findings)}
+        return Finding(
+            FAIL,
+            "; ".join(told),
+            facts={"coverage": coverage, "dims": {name: list(rows) for name, rows in seen.items()}},
+        )
+
+    def _seen(self, facts: Facts) -> Finding | Seen:
         entries, files = _entries(facts)
         constants = self._constants(facts)
-        dims = solve.quick(self.compiled, entries, constants)
-        if dims is not None and self.values == "none" and not facts.get("faults") and not facts.get("unknowns"):
-            return self._passed(entries, files, dims)
-        outcome = Solver(self.compiled, entries, files, constants, self.strict, self.ignore).run()
-        return self._decided(facts, entries, files, outcome)
+        if self.values == "none" and not facts.get("faults") and not facts.get("unknowns"):
+            dims = solve.quick(self.compiled, entries, constants)
+            if dims is not None:
+                return self._passed(entries, files, dims)
+        solver = Solver(
+            self.compiled,
+            entries,
+            files,
+            constants,
+            strict=self.strict,
+            ignore=self.ignore,
+            finite=self.values != "none",
+            metadata={files[int(number)]: row for number, row in facts.get("metadata", {}).items()},
+        )
+        return Seen(facts, entries, files, solver.run())
+
+    def _drawn(self, seen: Seen) -> tuple[list[Any], Drawn]:
+        """What is to be looked at, as the probe takes it, and how much of it a sample is."""
+        places = list(
+            dict.fromkeys(
+                (e.file, e.name)
+                for want in seen.outcome.wants
+                for e in want.entries
+                if (e.file, e.name) not in seen.outcome.lists
+            )
+        )
+        files = list(dict.fromkeys(file for file, _ in places))
+        chosen, drawn = set(places), Drawn(tensors=(len(places), len(places)), files=(len(files), len(files)))
+        if self.values == "sample":
+            generator = random.Random(self.seed)
+            some = set(generator.sample(files, min(SAMPLED_FILES, len(files))))
+            within = [place for place in places if place[0] in some]
+            chosen = set(generator.sample(within, min(SAMPLED_TENSORS, len(within))))
+            drawn = Drawn((len(chosen), len(places)), (len({file for file, _ in chosen}), len(files)), sampled=True)
+        wants = []
+        for number, want in enumerate(seen.outcome.wants):
+            rows = [[e.file, e.name] for e in want.entries if (e.file, e.name) in chosen]
+            if rows:
+                wants.append([want.predicate, rows])
+                drawn.numbers.append(number)
+        return wants, drawn
+
+    def _values_look(self, facts: Facts, wants: list[Any], seen: Seen) -> Look:
+        seed = self.seed if self.values == "sample" else None
+        if self.live:
+            return Look(value_probe.live, subject=self.subject, wants=wants, under=self.under, seed=seed)
+        named = {(file, name) for _, rows in wants for file, name in rows}
+        nbytes = sum(_nbytes(e) for e in seen.entries if (e.file, e.name) in named)
+        look = Look(value_probe.stored, root=facts["root"], wants=wants, under=self.under, seed=seed)
+        return look.within(HEADERS_WITHIN + nbytes / SLOWEST_DISK)
 
     def _constants(self, facts: Facts) -> Constants:
         given = isinstance(self.config, Mapping)
@@ -137,9 +226,13 @@ class TensorShapeSane(Check):
             "config" if given else facts.get("config_file", "config"),
         )
 
-    def _decided(self, facts: Facts, entries: list[Entry], files: list[str], outcome: Outcome) -> Finding:
+    def _decided(self, seen: Seen, drawn: Drawn, scanned: Facts = None) -> Finding:
+        facts, entries, files, outcome = seen.facts, seen.entries, seen.files, seen.outcome
         _file_faults(facts, files, outcome)
-        told = self._facts(entries, files, outcome.dims, outcome)
+        _index_faults(facts, self.compiled, outcome)
+        _list_faults(outcome)
+        _value_faults(outcome, drawn, scanned)
+        told = self._facts(entries, files, outcome.dims, outcome, drawn, scanned)
         if outcome.faults:
             present = [entry.name for entry in entries]
             return Finding(FAIL, explain.reason(outcome.faults, explain.wrapper_hint(outcome, present)), facts=told)
@@ -157,22 +250,37 @@ class TensorShapeSane(Check):
                 cause=Cause.NOTHING_SEEN,
                 facts=told,
             )
-        return self._passed(entries, files, outcome.dims, told)
+        return self._passed(entries, files, outcome.dims, told, drawn)
 
-    def _passed(self, entries: list[Entry], files: list[str], dims: Mapping[str, Bound], told: Any = None) -> Finding:
+    def _passed(
+        self,
+        entries: list[Entry],
+        files: list[str],
+        dims: Mapping[str, Bound],
+        told: Any = None,
+        drawn: Drawn | None = None,
+    ) -> Finding:
         shown = ", ".join(
             f"{name}={bound.value}" for name, bound in list(dims.items())[:6] if isinstance(bound.value, int)
         )
         of = f" of {count(len(files), 'file')}" if len(files) > 1 else ""
         reason = f"{count(len(entries), 'tensor')}{of} as specified{f' ({shown})' if shown else ''}"
+        if drawn and drawn.sampled:
+            reason += f"; values only in the sample: {drawn}, seed {self.seed}"
         return Finding(PASS, reason, facts=told or self._facts(entries, files, dims, None))
 
     def _facts(
-        self, entries: list[Entry], files: list[str], dims: Mapping[str, Bound], outcome: Outcome | None
+        self,
+        entries: list[Entry],
+        files: list[str],
+        dims: Mapping[str, Bound],
+        outcome: Outcome | None,
+        drawn: Drawn | None = None,
+        scanned: Facts = None,
     ) -> dict[str, Any]:
         named = len(entries) - (outcome.extra if outcome else 0)
         told: dict[str, Any] = {
-            "coverage": {"tensors": [named, len(entries)], "files": len(files), "values": "none"},
+            "coverage": {"tensors": [named, len(entries)], "files": len(files), "values": _coverage(drawn, scanned)},
             "dims": {name: {"value": bound.value, "origin": bound.origin} for name, bound in list(dims.items())[:64]},
         }
         if outcome and outcome.faults:
@@ -186,17 +294,132 @@ class TensorShapeSane(Check):
         return told
 
 
+def _disagreement(name: str, rows: Mapping[Any, list[tuple[str, str]]]) -> str:
+    """`hidden: 72 on b (hs_0.pt:hidden_states axis 2), 64 on a (…)`, the odd one first."""
+    ordered = sorted(rows.items(), key=lambda row: len(row[1]))
+    words = []
+    for value, places in ordered[:4]:
+        others = f" and {len(places) - 1} more hosts" if len(places) > 1 else ""
+        words.append(f"{value} on {places[0][0]}{others} ({places[0][1]})")
+    return f"{name} differs between hosts: {', '.join(words)}"
+
+
+class Seen(NamedTuple):
+    """Headers, held against the spec."""
+
+    facts: Facts
+    entries: list[Entry]
+    files: list[str]
+    outcome: Outcome
+
+
+@attrs.define
+class Drawn:
+    """How many of the tensors and files with values to look at are looked at; `numbers`: of the wants."""
+
+    tensors: tuple[int, int] = (0, 0)
+    files: tuple[int, int] = (0, 0)
+    sampled: bool = False
+    numbers: list[int] = attrs.field(factory=list)
+
+    def __str__(self) -> str:
+        (some, of), (few, files) = self.tensors, self.files
+        return f"{few:,} of {files:,} files" if files > 1 and few < files else f"{some:,} of {of:,} tensors"
+
+
+def _nbytes(entry: Entry) -> float:
+    return dtypes.BYTES.get(entry.dtype, 8) * math.prod(entry.shape)
+
+
+def _coverage(drawn: Drawn | None, scanned: Facts) -> Any:
+    if drawn is None or scanned is None:
+        return "none"
+    return {
+        "tensors": list(drawn.tensors),
+        "files": list(drawn.files),
+        "bytes": [scanned["read"], scanned["there"]],
+        "sampled": drawn.sampled,
+    }
+
+
+def _value_faults(outcome: Outcome, drawn: Drawn, scanned: Facts) -> None:
+    """What the scan answered; wants that nobody looked at are no pass."""
+    left = sum((e.file, e.name) not in outcome.lists for want in outcome.wants for e in want.entries)
+    if scanned is None:
+        if left:
+            outcome.unknown.append(("not_run", f"the values of {count(left, 'tensor')} were not looked at"))
+        return
+    for number, file, name, words in scanned["failed"]:
+        want = outcome.wants[drawn.numbers[number]]
+        outcome.faults.append(solve.Fault("value", want.rule, file, name, _expected(want, words)))
+    for _, file, name, words in scanned["untold"]:
+        where = f"{file}:{name}" if file and name else file or name
+        outcome.unknown.append(("unsupported", f"{where}: its values can't be told: {words}"))
+    looked = scanned["held"] + len(scanned["failed"]) + len(scanned["untold"]) + scanned["more"]
+    if not looked:
+        outcome.unknown.append(("nothing_seen", "no values were looked at"))
+
+
+def _expected(want: solve.Want, words: str) -> str:
+    plain_word = want.predicate[0] not in ("all", "any", "not", "nonzero", "constant", "same", "tied", "shared")
+    return words if plain_word or "expected" in words else f"{words}, expected {want.text}"
+
+
+def _list_faults(outcome: Outcome) -> None:
+    """Rows of numbers out of metadata and configs are here already."""
+    for want in outcome.wants:
+        for entry in want.entries:
+            row = outcome.lists.get((entry.file, entry.name))
+            if row is not None:
+                verdict, words = scan.judge_list(row, entry.shape, [want.predicate])[0]
+                if verdict is False:
+                    outcome.faults.append(
+                        solve.Fault("meta", want.rule, entry.file, entry.name, f"{words}, expected {want.text}")
+                    )
+                elif verdict is None:
+                    outcome.unknown.append(("unsupported", f"{entry.where}: {words}"))
+
+
+def _index_faults(facts: Facts, compiled: solve.Compiled, outcome: Outcome) -> None:
+    """`index: complete`: the index of a sharded checkpoint and its shards name the same tensors in the same files."""
+    plan = next((plan for plan in compiled.plans if plan.rule.kind == "index"), None)
+    if plan is None:
+        return
+    index = facts.get("index")
+    if not index:
+        outcome.faults.append(solve.Fault("index", plan.number, "", "index", "missing: there is no *.index.json"))
+        return
+    file = index["file"]
+    if index["broken"]:
+        outcome.faults.append(solve.Fault("index", plan.number, file, "", f"is no index: {index['broken']}"))
+    for shard in index["shards"]:
+        outcome.faults.append(solve.Fault("index", plan.number, file, "", f"names the shard {shard}, which is missing"))
+    for name, told, found in index["wrong"]:
+        if told not in index["shards"]:
+            what = f"said to be in {told}, " + (f"found in {found}" if found else "missing there")
+            outcome.faults.append(solve.Fault("index", plan.number, file, name, what))
+    for name in index["untold"]:
+        outcome.faults.append(
+            solve.Fault("index", plan.number, file, name, "not in the index: loaders will leave it out")
+        )
+
+
+def _asks_how(compiled: solve.Compiled) -> bool:
+    """Whether the spec speaks of devices, strides or storages."""
+    found = (
+        atom for rule in compiled.spec.rules if rule.value.predicate for atom in predicates.atoms(rule.value.predicate)
+    )
+    return any(atom.word in predicates.OUTSIDE for atom in found)
+
+
 def _mentions_config(compiled: solve.Compiled) -> bool:
     return any(name.startswith("config.") for _, name in solve._needed(compiled))
 
 
 def _entries(facts: Facts) -> tuple[list[Entry], list[str]]:
     if facts.get("live"):
-        short, make = dtypes.short, tuple.__new__
-        rows = [
-            make(Entry, ("", name, short(dtype), tuple(shape), tensor))
-            for name, dtype, shape, tensor in facts["entries"]
-        ]
+        make = tuple.__new__  # half of what Entry(…) costs
+        rows = [make(Entry, ("", name, dtype, tuple(shape), how)) for name, dtype, shape, how in facts["entries"]]
         return rows, [""]
     files = list(facts["files"])
     rows = [

@@ -4,13 +4,14 @@ Rows are folded for the journey: names without their numbers, dtypes and shapes 
 mixture-of-experts checkpoint stay a few hundred kilobytes.
 """
 
+import bisect
 import fnmatch
 import json
 import os
 import re
 
 from verikit.probes import formats
-from verikit.probes.formats.layout import Broken, Layout, Window
+from verikit.probes.formats.layout import BITS, Broken, Layout, Window, elements
 from verikit.probes.place import CannotSee, kind_of
 
 MOST_TENSORS = 400_000
@@ -32,6 +33,11 @@ ENDINGS = (
     ".tar",
     ".metadata",
 )
+SHORT = {
+    "float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2",
+    "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8",
+    "uint64": "u64", "uint32": "u32", "uint16": "u16", "uint8": "u8",
+}  # fmt: skip
 _NUMBER = re.compile(r"\d+")
 
 
@@ -53,11 +59,12 @@ def inspect(place, path, config="config.json", under=""):
     for number, name in enumerate(files):
         layout = layout_of(place, os.path.join(root, name))
         fold.file(name)
+        storages = storages_of(layout)
         for row in layout.tensors:
             label = row.name
             if under and not label.startswith(under):
                 continue
-            fold.tensor(number, label[len(under) :], row.dtype, row.shape, extra_of(layout, row))
+            fold.tensor(number, label[len(under) :], row.dtype, row.shape, extra_of(layout, row, storages))
         tell_layout(facts, number, name, layout)
         if number % 256 == 255:
             place.progress(number + 1, len(files), "files")
@@ -155,10 +162,37 @@ def layout_of(place, path):
     return layout
 
 
-def extra_of(layout, row):
-    """How a stored tensor is held, where its format says more than a shape; None for plain ones."""
-    views = layout.notes.get("views")
-    return views.get(row.name) if isinstance(views, dict) else None
+def dtype_name(dtype):
+    """A dtype by its short name, as `verikit.spec.dtypes` has them: bf16, i64, e4m3."""
+    text = getattr(dtype, "name", None) or str(dtype)
+    text = str(text).rpartition(".")[2].lower()
+    return SHORT.get(text, text)
+
+
+def extra_of(layout, row, storages):
+    """How a stored tensor is held, where it is not plain: strides, a storage larger than itself, no bytes (meta)."""
+    strides = layout.strides.get(row.name)
+    if row.offset is None and layout.format == "torch_zip":
+        return {"device": "meta"}
+    if strides is None and not storages:
+        return None
+    width = BITS.get(row.dtype, 8) // 8 or 1
+    own, whole = elements(row.shape) * width, storage_size(storages, row)
+    if strides is None and (whole is None or whole <= own):
+        return None
+    plain = strides is None
+    stride0 = not plain and any(step == 0 and length > 1 for step, length in zip(strides, row.shape))
+    return {"stride0": stride0, "contiguous": plain, "storage": row.nbytes if whole is None else whole, "nbytes": own}
+
+
+def storages_of(layout):
+    """Sorted (offset, bytes) of the storages of a file in which several tensors may share one."""
+    return sorted((span.offset, span.nbytes) for span in layout.spans) if layout.format == "torch_zip" else []
+
+
+def storage_size(storages, row):
+    at = bisect.bisect_right(storages, (row.offset, float("inf"))) - 1
+    return storages[at][1] if at >= 0 and row.offset < sum(storages[at]) else None
 
 
 def tell_layout(facts, number, name, layout):
@@ -169,10 +203,12 @@ def tell_layout(facts, number, name, layout):
                 facts[key].append([number, row["kind"], row["what"]])
             else:
                 facts[key + "_more"] = facts.get(key + "_more", 0) + 1
-    metadata = layout.notes.get("metadata")
+    metadata = layout.notes.get("metadata") or layout.notes.get("keys") or layout.tree
     if metadata:
         facts["metadata"][str(number)] = {
-            str(key)[:200]: str(value)[:2000] for key, value in list(metadata.items())[:32]
+            str(key)[:200]: str(value)[:2000]
+            for key, value in list(metadata.items())[:64]
+            if len(facts["metadata"]) < 2000
         }
 
 
@@ -272,9 +308,12 @@ def unfolded_rows(facts):
 # In memory.
 
 
-def live(place, subject, under=""):
-    """(name, dtype, shape, extra) of each tensor of an object in this process, by its attributes; no value is touched."""
-    return {"entries": list(live_rows(subject.subject, under)), "live": True}
+def live(place, subject, under="", how=False):
+    """(name, dtype, shape, extra) of each tensor of an object in this process, by its attributes; no value is touched.
+
+    how: also how each is held (device, strides, storage), which costs more than all the rest.
+    """
+    return {"entries": list(live_rows(subject.subject, under, how)), "live": True}
 
 
 def live_tensors(subject):
@@ -307,12 +346,17 @@ def nested(subject, prefix, depth):
             yield name, value
 
 
-def live_rows(subject, under):
+def live_rows(subject, under, how):
+    known = {}
     for name, tensor in live_tensors(subject):
         if under and not name.startswith(under):
             continue
         try:
-            yield name[len(under) :], tensor.dtype, tensor.shape, tensor
+            dtype = tensor.dtype
+            short = known.get(dtype)
+            if short is None:
+                short = known[dtype] = dtype_name(dtype)
+            yield name[len(under) :], short, tensor.shape, held(tensor) if how else None
         except AttributeError:
             yield name[len(under) :], "a " + type(tensor).__name__, (), None
 

@@ -128,18 +128,21 @@ def names(predicate: Predicate) -> Iterator[str]:
                 yield from arithmetic.names(each)
 
 
-def resolved(predicate: Predicate, lookup: Callable[[str], Any]) -> list[Any]:
+def resolved(predicate: Predicate, lookup: Callable[[str], Any], relate: Callable[[str], tuple[str, str]]) -> list[Any]:
     """The predicate as JSON, with numbers for its expressions: what travels to the probe.
 
     ["all" | "any" | "not", parts…] or [word, arguments…].  Raises `Unbound`, `Inexact`.
+    relate: (tensor, file) of the tensor that a relation names.
     """
     match predicate:
         case All(parts):
-            return ["all", *(resolved(part, lookup) for part in parts)]
+            return ["all", *(resolved(part, lookup, relate) for part in parts)]
         case Any_(parts):
-            return ["any", *(resolved(part, lookup) for part in parts)]
+            return ["any", *(resolved(part, lookup, relate) for part in parts)]
         case Not(part):
-            return ["not", resolved(part, lookup)]
+            return ["not", resolved(part, lookup, relate)]
+        case Atom(word, (name,)) if word in RELATIONS:
+            return [word, *relate(name)]
         case Atom(word, arguments):
             return [word, *(each if isinstance(each, str) else _number(each, lookup) for each in arguments)]
 

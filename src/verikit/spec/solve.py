@@ -18,6 +18,7 @@ import attrs
 
 from verikit.spec import arithmetic, grammar, names, predicates
 from verikit.spec.arithmetic import Expr, Inexact, Unbound
+from verikit.spec.dtypes import BYTES, FLOATING
 from verikit.spec.grammar import Axis, Rule, Spec, Value
 from verikit.spec.names import Pattern
 
@@ -36,12 +37,22 @@ class Entry(NamedTuple):
         return f"{self.file}:{self.name}" if self.file else self.name
 
 
+class Absent(LookupError):
+    """A relation names a tensor that is not there."""
+
+
 class Bound(NamedTuple):
     """A value with its origin: `config.json hidden_size=64`, or where in the data it was seen."""
 
     value: Any
     origin: str
     votes: int = 1
+
+
+PLAIN: Mapping[str, Any] = {"device": "file", "stride0": False, "contiguous": True, "storage": 0, "nbytes": 0}
+"""How a tensor in a file is held, where its format says nothing else."""
+
+FINITE = predicates.Atom("finite")
 
 
 @attrs.frozen
@@ -82,7 +93,8 @@ class Outcome:
     wants: list[Want] = attrs.field(factory=list)
     examined: int = 0
     extra: int = 0
-    relations: list[tuple[str, Entry, Entry, int]] = attrs.field(factory=list)
+    lists: dict[tuple[str, str], list[float]] = attrs.field(factory=dict)
+    """Rows of numbers out of metadata and configs, by (file, name): their values are here already."""
 
 
 @attrs.frozen(eq=False)
@@ -377,17 +389,30 @@ class Solver:
         constants: Constants,
         strict: bool = False,
         ignore: tuple[str, ...] = (),
+        finite: bool = False,
+        metadata: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
+        self.finite, self.metadata = finite, metadata or {}
         self.compiled, self.files, self.constants, self.strict = compiled, files, constants, strict
         skip = [re.compile(names.parse(pattern).regex()) for pattern in ignore]
         self.entries = [e for e in entries if not any(each.fullmatch(e.name) for each in skip)] if skip else entries
+        self.entries = [self.named(entry) if not entry.name else entry for entry in self.entries]
         self.out = Outcome(examined=len(entries))
         self.bound: dict[tuple[str, str], Bound] = {}
         self.sized: list[tuple[Plan, Entry, dict[str, int], list[tuple[Axis, int, int]]]] = []
         self.by_name: dict[str, list[Entry]] = {}
         self.companions: list[Entry] = []
+        self.lists: dict[tuple[str, str], list[float]] = self.out.lists
         for entry in self.entries:
             self.by_name.setdefault(entry.name, []).append(entry)
+
+    def named(self, entry: Entry) -> Entry:
+        """An array without a name, as npy has it, answers to the only name that the spec has, or to that of its file."""
+        rules = [rule for rule in self.compiled.spec.rules if rule.kind == "tensor"]
+        if len(rules) == 1 and rules[0].name is not None and rules[0].name.exact:
+            return entry._replace(name=str(rules[0].name))
+        stem = entry.file.rpartition("/")[2].rpartition(".")[0]
+        return entry._replace(name=stem)
 
     def run(self) -> Outcome:
         matches = self.match()
@@ -402,6 +427,7 @@ class Solver:
         self.compare()
         for plan in self.compiled.plans:
             self.values(plan, matches[plan.number])
+            self.told(plan)
         self.extras(matches)
         self.out.dims = self.whole_check_dims()
         return self.out
@@ -495,8 +521,6 @@ class Solver:
             self.sized.append((plan, entry, numbers, rows))
 
     def dtype_fault(self, plan: Plan, entry: Entry, wanted: frozenset[str]) -> None:
-        from verikit.spec.dtypes import BYTES
-
         what = f"{entry.dtype}, expected {grammar.show_dtypes(wanted)}"
         if entry.dtype not in BYTES:
             what = f"no tensor but {entry.dtype}, expected {grammar.show_dtypes(wanted)}"
@@ -608,7 +632,7 @@ class Solver:
                     self.cannot(error.name, plan)
                     continue
                 except Inexact as error:
-                    word = f"axis {position} ({axis}): {size}; {error}"
+                    word = f"{label(axis, position, entry)}: {size}; {error}"
                 if word:
                     bad.append((word, position))
             wanted = tuple(expected)
@@ -645,15 +669,13 @@ class Solver:
                 if 0 <= position < len(expected):
                     expected[position] = wanted
                 because = self.because(axis.term, wanted, entry, captured)
-                return f"axis {position} ({axis.label or axis.term}): {size}, expected {because}"
+                return f"{label(axis, position, entry)}: {size}, expected {because}"
         broken = broken_bound(axis, size, lookup)
         own = self.compiled.bounds.get(axis.dim or "")
         broken = broken or (broken_bound(own, size, lookup) if own else "")
-        return (
-            f"axis {position} ({axis.label or axis}): {size}, {broken}{self.because_of_bounds(axis, own, entry, captured)}"
-            if broken
-            else ""
-        )
+        if not broken:
+            return ""
+        return f"{label(axis, position, entry)}: {size}, {broken}{self.because_of_bounds(axis, own, entry, captured)}"
 
     def because(self, term: Expr, wanted: int, entry: Entry, captured: Mapping[str, int]) -> str:
         """`256 = 2*128 [config.json num_key_value_heads=2, head_dim=128]`."""
@@ -888,6 +910,52 @@ class Solver:
                 entry = Entry("", f"{rule.kind}({rule.file or rule.name})", "", (n,))
                 self.sized.append((plan, entry, {}, [(rule.value.axes[0], 0, n)]))
 
+    # What files and the config say of themselves.
+
+    def told(self, plan: Plan) -> None:
+        """`meta(key)` in every file that it is for, and `config(key)`."""
+        rule = plan.rule
+        key = str(rule.name)
+        if rule.kind == "config":
+            try:
+                self.told_value(plan, self.constants._file, key, self.constants.get(f"config.{key}").value)
+            except Unbound:
+                self.not_told(plan, self.constants._file, f"config({key})", "has no such key")
+        elif rule.kind == "meta":
+            for file in self.files:
+                if rule.file is not None and not self.in_file(plan, file):
+                    continue
+                text = self.metadata.get(file, {}).get(key)
+                if text is None:
+                    self.not_told(plan, file, f"meta({key})", "is not in its metadata")
+                else:
+                    self.told_value(plan, file, key, _parsed(text))
+
+    def not_told(self, plan: Plan, file: str, name: str, what: str) -> None:
+        if not plan.rule.optional and not self.excused(plan):
+            self.out.faults.append(Fault("meta", plan.number, file, name, what))
+
+    def told_value(self, plan: Plan, file: str, key: str, value: Any) -> None:
+        """A value out of metadata or config: equal to what is wanted, or a row of numbers with a shape and words of its own."""
+        rule, name = plan.rule, f"{plan.rule.kind}({key})"
+        if rule.wanted is not None:
+            if json.dumps(grammar._plain(value), sort_keys=True) != rule.wanted:
+                seen = json.dumps(grammar._plain(value))[:200]
+                self.out.faults.append(Fault("meta", plan.number, file, name, f"{seen}, expected {rule.wanted}"))
+            return
+        row = list(value) if isinstance(value, (list, tuple)) else [value]
+        if not all(isinstance(each, (int, float)) for each in row):
+            self.out.faults.append(Fault("meta", plan.number, file, name, "holds no numbers"))
+            return
+        entry = Entry(file, name, "i64", (len(row),) if isinstance(value, (list, tuple)) else ())
+        self.lists[file, name] = row
+        for axis, position, size in laid_out(rule.value.axes, entry.shape) or () if rule.value.axes is not None else ():
+            word = self.misfit(axis, position, size, entry, {}, [size])
+            if word:
+                self.fault("axis", plan, entry, word)
+        for part in predicates.conjuncts(rule.value.predicate):
+            self.one_value(plan, entry, {}, part)
+
     def extras(self, matches: list[list[tuple[Entry, dict[str, str]]]]) -> None:
         named = {(entry.file, entry.name) for rows in matches for entry, _ in rows}
         named |= {(e.file, e.name) for e in self.companions}
@@ -906,15 +974,34 @@ class Solver:
                 numbers = {k: int(v) for k, v in captured.items() if v is not None and v.isdigit()}
                 for part in predicates.conjuncts(plan.rule.value.predicate):
                     self.one_value(plan, entry, numbers, part)
+                if self.finite and entry.dtype in FLOATING and not _speaks_of_values(plan.rule.value.predicate):
+                    self.want(plan, entry, FINITE, ["finite"])
+
+    def target(self, plan: Plan, entry: Entry, name: str) -> tuple[str, str]:
+        """(name, file) of the tensor that a relation names: in the same file if it is there, else in any."""
+        rows = self.by_name.get(name, [])
+        near = [row for row in rows if row.file == entry.file] or rows
+        if not near:
+            raise Absent(name)
+        return name, near[0].file
 
     def one_value(self, plan: Plan, entry: Entry, captured: dict[str, int], part: predicates.Predicate) -> None:
         try:
             if isinstance(part, predicates.Atom) and part.word == "companion":
                 self.companion(plan, entry, captured, part)
             elif predicates.needs_values(part) or any(a.word in predicates.RELATIONS for a in predicates.atoms(part)):
-                self.want(plan, entry, part, predicates.resolved(part, self.lookup(entry, captured)))
+                self.want(
+                    plan,
+                    entry,
+                    part,
+                    predicates.resolved(
+                        part, self.lookup(entry, captured), lambda name: self.target(plan, entry, name)
+                    ),
+                )
             else:
                 self.held(plan, entry, part)
+        except Absent as error:
+            self.out.faults.append(Fault("missing", plan.number, "", str(error), "missing"))
         except Unbound as error:
             self.cannot(error.name, plan)
         except Inexact as error:
@@ -959,15 +1046,34 @@ class Solver:
                         f"axis {position} ({axis}): {size}, expected {wanted} = {worked} [{entry.name} is {list(entry.shape)}]",
                     )
             for part in predicates.conjuncts(value.predicate):
-                self.want(plan, other, part, predicates.resolved(part, self.lookup(entry, captured)))
+                self.want(
+                    plan,
+                    other,
+                    part,
+                    predicates.resolved(
+                        part, self.lookup(entry, captured), lambda name: self.target(plan, entry, name)
+                    ),
+                )
 
     def held(self, plan: Plan, entry: Entry, part: predicates.Predicate) -> None:
         """Words about how a tensor is held: device, strides, storage."""
-        verdict, words = held_as(part, entry)
+        verdict, words = held_as(part, PLAIN if entry.extra is None else entry.extra)
         if verdict is None:
             self.tell("unsupported", f"{entry.where}: can't tell whether it is {part}: {words}")
         elif not verdict:
             self.fault("held", plan, entry, f"{words}, expected {part}")
+
+
+def _speaks_of_values(predicate: predicates.Predicate | None) -> bool:
+    return predicate is not None and predicates.needs_values(predicate)
+
+
+def _parsed(text: str) -> Any:
+    """A metadata text as the JSON that it may be."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _product(shape: tuple[int, ...]) -> int:
@@ -1000,6 +1106,11 @@ def laid_out(axes: tuple[Axis, ...], shape: tuple[int, ...]) -> list[tuple[Axis,
     return rows
 
 
+def label(axis: Axis, position: int, entry: Entry) -> str:
+    """`axis 0 (kv*d)`; a count of files or tensors has no axes."""
+    return f"axis {position} ({axis.label or axis.term or axis})" if entry.dtype else f"count ({axis})"
+
+
 def broken_bound(axis: Axis, size: int, lookup: Callable[[str], Any]) -> str:
     """Which bound of an axis a size breaks, in words, or nothing."""
     if axis.lower is not None:
@@ -1027,15 +1138,14 @@ def _worked(expr: Expr, value: Any) -> str:
     return str(value) if isinstance(expr, arithmetic.Num) else f"{value} = {expr}"
 
 
-def held_as(part: predicates.Predicate, entry: Entry) -> tuple[bool | None, str]:
+def held_as(part: predicates.Predicate, extra: Mapping[str, Any]) -> tuple[bool | None, str]:
     """Whether a tensor is held so, and what was seen; None where that is not known."""
-    extra = entry.extra or {}
     match part:
         case predicates.Not(inner):
-            verdict, words = held_as(inner, entry)
+            verdict, words = held_as(inner, extra)
             return (None if verdict is None else not verdict), words
         case predicates.All(parts) | predicates.Any_(parts):
-            found = [held_as(each, entry) for each in parts]
+            found = [held_as(each, extra) for each in parts]
             verdicts = [verdict for verdict, _ in found]
             deciding = isinstance(part, predicates.Any_)
             verdict = deciding if deciding in verdicts else None if None in verdicts else not deciding

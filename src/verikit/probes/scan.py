@@ -1,0 +1,744 @@
+"""What holds of the values of tensors, read in blocks: one pass for everything that is asked of one tensor.
+
+A block is judged by two integer reductions over its bits: the greatest as signed and the greatest as unsigned number.
+IEEE 754 orders magnitudes as integers, so the two tell NaN, Inf, both ends of the range, all-zero and constant at once,
+for every floating type alike, the 8-bit ones too. Only a block that these do not settle is decoded and looked at.
+numpy does it if this host's interpreter has it; without it small tensors are read in plain Python, large ones are
+`unsupported`.
+
+A predicate is ["all" | "any" | "not", parts…] or [word, arguments…], as `verikit.spec.predicates.resolved` writes it.
+Words about elements combine element by element; an answer names counts, the first index and the range, never the values.
+"""
+
+import math
+import operator
+import random
+
+from verikit.probes.place import CannotSee
+
+BLOCK = 1 << 22  # bytes: small enough to stay in cache between the reductions, large enough to keep a disk busy
+WHOLE = 64 << 20  # bytes of a tensor that may be held at once, for words that need all of it
+SLOW = 1 << 21  # elements that plain Python looks at; about two seconds
+ROWS = 4_000_000  # rows whose digests are kept, 16 bytes each
+DRAWN = 16  # blocks drawn from a large tensor by a sample
+
+ELEMENT = frozenset(["finite", "in", "one of", "==", "!=", "<=", ">=", "<", ">", "abs<=", "abs<"])
+NEED_ALL = frozenset(["rising", "falling", "step", "distinct"])
+DIGESTS = frozenset(["rows distinct", "planes distinct"])
+RELATIONS = frozenset(["same", "tied", "shared"])
+
+# name: (bytes, numpy's unsigned, its signed, the bits of Inf; what is above them is NaN). e4m3fn has no Inf.
+FLOATS = {
+    "f64": (8, "<u8", "<i8", 0x7FF0000000000000), "f32": (4, "<u4", "<i4", 0x7F800000), "f16": (2, "<u2", "<i2", 0x7C00),
+    "bf16": (2, "<u2", "<i2", 0x7F80), "e5m2": (1, "u1", "i1", 0x7C), "e4m3": (1, "u1", "i1", 0x7E),
+}  # fmt: skip
+INTS = {
+    "i64": "<i8",
+    "i32": "<i4",
+    "i16": "<i2",
+    "i8": "i1",
+    "u64": "<u8",
+    "u32": "<u4",
+    "u16": "<u2",
+    "u8": "u1",
+    "bool": "u1",
+}
+WIDTH = {name: row[0] for name, row in FLOATS.items()}
+WIDTH.update({name: int(code[-1]) for name, code in INTS.items()})
+COMPARE = {"==": "eq", "!=": "ne", "<=": "le", ">=": "ge", "<": "lt", ">": "gt"}
+UNPACK = {
+    "f64": "d",
+    "f32": "f",
+    "f16": "e",
+    "i64": "q",
+    "i32": "i",
+    "i16": "h",
+    "i8": "b",
+    "u64": "Q",
+    "u32": "I",
+    "u16": "H",
+    "u8": "B",
+    "bool": "B",
+}
+
+
+def words_of(predicate):
+    """Every word in a predicate."""
+    if predicate[0] in ("all", "any", "not"):
+        for part in predicate[1:]:
+            yield from words_of(part)
+    else:
+        yield predicate[0]
+
+
+def about_elements(predicate):
+    return all(word in ELEMENT for word in words_of(predicate))
+
+
+def atoms(predicate):
+    """The parts that are answered by themselves: a tree of element words is one, every other word is one."""
+    if predicate[0] in ("all", "any", "not") and not about_elements(predicate):
+        for part in predicate[1:]:
+            yield from atoms(part)
+    else:
+        yield predicate
+
+
+class Stored:
+    """A tensor as its bytes: dtype (short name), shape, and `blocks(step)`, which yields (first element, buffer).
+
+    swap: its numbers are big-endian.  sampled: (random generator) where only some blocks are to be read.
+    """
+
+    def __init__(self, dtype, shape, blocks, swap=False, sampled=None):
+        self.dtype, self.shape, self.blocks, self.swap, self.sampled = dtype, tuple(shape), blocks, swap, sampled
+        self.count = 1
+        for length in shape:
+            self.count *= length
+        self.read = 0
+
+
+def judge(np, tensor, predicates, relate=None):
+    """[(verdict, words)] for the predicates: True, False, or None for what can't be told. `relate` answers for relations."""
+    if tensor.dtype not in WIDTH:
+        return [(None, "values of %s can't be read here" % tensor.dtype)] * len(predicates)
+    if np is None:
+        if tensor.count > SLOW:
+            raise CannotSee("unsupported", "{:,} values are too many without numpy on this host".format(tensor.count))
+        return judge_list(plain_values(tensor), tensor.shape, predicates, relate, tensor.dtype in INTS)
+    looked = Looked(np, tensor)
+    wanted = [atom for predicate in predicates for atom in atoms(predicate)]
+    answers = looked.answers(wanted, relate)
+    return [folded(predicate, answers) for predicate in predicates]
+
+
+def folded(predicate, answers):
+    """(verdict, words) of a predicate from those of its atoms: strong Kleene logic."""
+    if repr(predicate) in answers:
+        return answers[repr(predicate)]
+    parts = [folded(part, answers) for part in predicate[1:]]
+    if predicate[0] == "not":
+        verdict, words = parts[0]
+        return (None if verdict is None else not verdict), words
+    deciding = predicate[0] == "any"
+    verdicts = [verdict for verdict, _ in parts]
+    verdict = deciding if deciding in verdicts else None if None in verdicts else not deciding
+    return verdict, "; ".join(dict.fromkeys(words for each, words in parts if each is verdict or deciding))
+
+
+class Looked:
+    """One tensor being looked at, block by block."""
+
+    def __init__(self, np, tensor):
+        self.np, self.tensor = np, tensor
+        self.floating = tensor.dtype in FLOATS
+        self.low = self.high = None
+        self.nans = self.infs = self.total = 0
+        self.sum = self.squares = 0
+        self.counts, self.bad = {}, {}
+        self.first = self.last = None
+
+    def answers(self, wanted, relate):
+        """{repr(atom): (verdict, words)}."""
+        elements = {repr(each): each for each in wanted if about_elements(each)}
+        counted = {repr(each): each[1] for each in wanted if each[0] == "count"}
+        sums = any(each[0] in ("rms", "mean", "std", "sum") for each in wanted)
+        whole = [each for each in wanted if each[0] in NEED_ALL]
+        digests = [each for each in wanted if each[0] in DIGESTS]
+        relations = [each for each in wanted if each[0] in RELATIONS]
+        others = [
+            each for each in wanted if repr(each) not in elements and each[0] not in NEED_ALL | DIGESTS | RELATIONS
+        ]
+        self.bad = {key: [0, None] for key in elements}
+        self.counts = dict.fromkeys(counted, 0)
+        if elements or others:
+            for start, block in self.tensor.blocks(BLOCK):
+                self.block(start, block, elements, counted, sums)
+        out = {key: self.element_answer(key, each) for key, each in elements.items()}
+        out.update((repr(each), self.whole_answer(each)) for each in others)
+        if whole:
+            array = self.everything()
+            out.update((repr(each), ordered_answer(self.np, each, array)) for each in whole)
+        out.update((repr(each), self.digest_answer(each)) for each in digests)
+        out.update((repr(each), relate(each)) for each in relations)
+        return out
+
+    # One block.
+
+    def block(self, start, data, elements, counted, sums):
+        np, dtype = self.np, self.tensor.dtype
+        bits = np.frombuffer(data, dtype=FLOATS[dtype][1] if self.floating else INTS[dtype])
+        if not len(bits):
+            return
+        if self.tensor.swap:
+            bits = bits.byteswap()
+        self.tensor.read += bits.nbytes
+        self.total += len(bits)
+        low, high, odd = self.ends(bits)
+        decoded = None
+        if odd:
+            decoded = self.decoded(bits)
+            low, high = self.odd(decoded)
+        if low is not None:
+            self.low = low if self.low is None else min(self.low, low)
+            self.high = high if self.high is None else max(self.high, high)
+        for key, predicate in elements.items():
+            if odd or not surely(predicate, low, high, not self.floating):
+                decoded = self.decoded(bits) if decoded is None else decoded
+                self.note(key, predicate, decoded, start)
+        if counted or sums or start == 0 or start + len(bits) == self.tensor.count:
+            decoded = self.decoded(bits) if decoded is None and (counted or sums) else decoded
+            self.tallies(bits, decoded, start, counted, sums)
+
+    def ends(self, bits):
+        """(low, high, whether there may be NaN or Inf) of a block, by integer reductions alone."""
+        if not self.floating:
+            return int(bits.min()), int(bits.max()), False
+        width, _, signed, inf = FLOATS[self.tensor.dtype]
+        sign = 1 << (8 * width - 1)
+        most, top = int(bits.view(signed).max()), int(bits.max())
+        magnitude = max(most, top & (sign - 1) if top >= sign else 0)
+        if magnitude >= inf and not (self.tensor.dtype == "e4m3" and magnitude == inf):
+            return None, None, True
+        high = most if most >= 0 else int(bits.min())
+        low = top if top >= sign else int(bits.view(signed).min())
+        return self.number(low), self.number(high), False
+
+    def number(self, bits):
+        np, row = self.np, FLOATS[self.tensor.dtype]
+        return float(self.decoded(np.array([bits], dtype=row[1]))[0])
+
+    def odd(self, values):
+        """The ends of a block with NaN or Inf in it, which are counted."""
+        np = self.np
+        nan = np.isnan(values)
+        self.nans += int(nan.sum())
+        self.infs += int(np.isinf(values).sum())
+        rest = values[~nan]
+        return (float(rest.min()), float(rest.max())) if len(rest) else (None, None)
+
+    def decoded(self, bits):
+        """The block as numbers that numpy computes with."""
+        np, dtype = self.np, self.tensor.dtype
+        if dtype in ("f64", "f32"):
+            return bits.view("<f8" if dtype == "f64" else "<f4")
+        if dtype == "f16":
+            return bits.view("<f2").astype("f4")
+        if dtype == "bf16":
+            return (bits.astype("<u4") << np.uint32(16)).view("<f4")
+        if dtype in ("e4m3", "e5m2"):
+            return np.array(table(dtype), dtype="f4")[bits]
+        return bits
+
+    def note(self, key, predicate, values, start):
+        np = self.np
+        with np.errstate(invalid="ignore"):
+            bad = ~mask(np, predicate, values)
+        n = int(bad.sum())
+        if n:
+            row = self.bad[key]
+            row[0] += n
+            if row[1] is None:
+                row[1] = start + int(bad.argmax())
+
+    def tallies(self, bits, decoded, start, counted, sums):
+        if start == 0:
+            self.first = self.decoded(bits[:1])[0].item()
+        if start + len(bits) == self.tensor.count:
+            self.last = self.decoded(bits[-1:])[0].item()
+        for key, value in counted.items():
+            self.counts[key] += int((decoded == value).sum())
+        if sums and self.floating:
+            wide = decoded.astype("f8")
+            self.sum += float(wide.sum())
+            self.squares += float(self.np.dot(wide, wide))
+        elif sums:
+            self.sum += int(decoded.sum(dtype="i8"))
+            wide = decoded.astype("f8")
+            self.squares += float(self.np.dot(wide, wide))
+
+    # Answers.
+
+    def element_answer(self, key, predicate):
+        n, first = self.bad[key]
+        shown = range_of(self.low, self.high)
+        if not n:
+            return True, "%s values %s%s" % ("{:,}".format(self.total), described(predicate), shown)
+        where = index_of(first, self.tensor.shape)
+        what = self.odd_words() if predicate == ["finite"] else "are not " + described(predicate)
+        rest = "" if predicate == ["finite"] else shown + (", " + self.odd_words() if self.nans + self.infs else "")
+        are = what.replace("are ", "is ", 1) if n == 1 else what
+        return False, "{:,} of {:,} values {}, first at {}{}".format(n, self.total, are, where, rest)
+
+    def odd_words(self):
+        if self.nans and self.infs:
+            return "are NaN or Inf ({:,} NaN, {:,} Inf)".format(self.nans, self.infs)
+        return "are NaN" if self.nans else "are Inf"
+
+    def whole_answer(self, atom):
+        stats = Stats(
+            self.total, self.low, self.high, self.nans, self.infs, self.sum, self.squares, self.first, self.last
+        )
+        return whole_answer(atom, stats, self.counts.get(repr(atom)))
+
+    def everything(self):
+        """All values at once, in their shape."""
+        np, tensor = self.np, self.tensor
+        if tensor.count * WIDTH[tensor.dtype] > WHOLE:
+            raise CannotSee("bound_reached", "{:,} values are more than are held at once (64 MiB)".format(tensor.count))
+        parts = []
+        for _, data in tensor.blocks(BLOCK):
+            bits = np.frombuffer(data, dtype=FLOATS[tensor.dtype][1] if self.floating else INTS[tensor.dtype])
+            tensor.read += bits.nbytes
+            parts.append(self.decoded(bits.byteswap() if tensor.swap else bits.copy()))
+        values = np.concatenate(parts) if parts else np.zeros(0)
+        return values.reshape(tensor.shape)
+
+    def digest_answer(self, atom):
+        tensor = self.tensor
+        axis = atom[1] if atom[0] == "planes distinct" else max(len(tensor.shape) - 2, 0)
+        noun = "plane" if atom[0] == "planes distinct" else "row"
+        rows = atom[0] == "rows distinct"
+        return distinct_answer(tensor, axis, noun, rows)
+
+
+class Stats:
+    """What one pass gathers of a tensor."""
+
+    def __init__(self, total, low, high, nans, infs, sum, squares, first, last):
+        self.total, self.low, self.high, self.nans, self.infs = total, low, high, nans, infs
+        self.sum, self.squares, self.first, self.last = sum, squares, first, last
+
+
+def whole_answer(atom, stats, count):
+    """(verdict, words) for a word about the whole tensor."""
+    word = atom[0]
+    if not stats.total:
+        return (
+            word == "constant" or (word in ("sum", "count") and compared(0, atom[-2:] if len(atom) < 5 else atom[-3:]))
+        ), "it has no values"
+    if word == "nonzero":
+        zero = stats.low == 0 and stats.high == 0 and not stats.nans
+        return not zero, "all {:,} values are zero".format(stats.total) if zero else "not all zero"
+    if word == "constant":
+        same = stats.low == stats.high and not stats.nans
+        return same, "all {:,} values are the same".format(stats.total) if same else "not constant" + range_of(
+            stats.low, stats.high
+        )
+    value = statistic(word, stats, count)
+    test = atom[2:] if word == "count" else atom[1:]
+    verdict = compared(value, test)
+    label = "count of %s" % (atom[1],) if word == "count" else word
+    return verdict, "%s %s, expected %s" % (label, number_text(value), test_text(test))
+
+
+def statistic(word, stats, count):
+    if word == "count":
+        return count
+    if word in ("first", "last"):
+        return getattr(stats, word)
+    if stats.nans:
+        return math.nan
+    if word in ("min", "max"):
+        return stats.low if word == "min" else stats.high
+    if word == "sum":
+        return stats.sum
+    mean = stats.sum / stats.total
+    if word == "mean":
+        return mean
+    square = stats.squares / stats.total
+    return math.sqrt(square) if word == "rms" else math.sqrt(max(0.0, square - mean * mean))
+
+
+def compared(value, test):
+    """Whether a number passes [op, bound] or ["..", low, high]."""
+    if value is None:
+        return None
+    op = test[0]
+    if op == "..":
+        return test[1] <= value <= test[2]
+    bound = test[1]
+    return bool(getattr(operator, COMPARE[op])(value, bound))
+
+
+def test_text(test):
+    return (
+        "%s..%s" % (number_text(test[1]), number_text(test[2]))
+        if test[0] == ".."
+        else "%s %s" % (test[0], number_text(test[1]))
+    )
+
+
+def number_text(value):
+    if isinstance(value, float):
+        return "%d" % value if value == value and abs(value) < 1e15 and value == int(value) else "%.4g" % value
+    return str(value)
+
+
+def range_of(low, high):
+    return "" if low is None else "; range %s..%s" % (number_text(low), number_text(high))
+
+
+def described(predicate):
+    """An element predicate in words, to follow "are" or "are not"."""
+    word, rest = predicate[0], predicate[1:]
+    if word in ("all", "any"):
+        return (" and " if word == "all" else " or ").join(described(part) for part in rest)
+    if word == "not":
+        return "not (%s)" % described(rest[0])
+    if word == "in":
+        return "in %s..%s" % (number_text(rest[0]), number_text(rest[1]))
+    if word == "one of":
+        return "in {%s}" % ", ".join(number_text(value) for value in rest)
+    return word if not rest else "%s %s" % (word, number_text(rest[0]))
+
+
+def index_of(flat, shape):
+    """The index of an element by its place in order: [5, 7]."""
+    out = []
+    for length in reversed(shape):
+        flat, rest = divmod(flat, length)
+        out.append(rest)
+    return out[::-1]
+
+
+# Element predicates.
+
+
+def surely(predicate, low, high, whole):
+    """Whether every number from low to high holds; False for "look closer"."""
+    word, rest = predicate[0], predicate[1:]
+    if word == "all":
+        return all(surely(part, low, high, whole) for part in rest)
+    if word == "any":
+        return any(surely(part, low, high, whole) for part in rest)
+    if word == "not":
+        return False
+    if word == "finite":
+        return True
+    if word == "in":
+        return rest[0] <= low and high <= rest[1]
+    if word == "one of":
+        return whole and high - low < 64 and all(value in rest for value in range(low, high + 1))
+    if word == "!=":
+        return rest[0] < low or rest[0] > high
+    if word.startswith("abs"):
+        most = max(abs(low), abs(high))
+        return most <= rest[0] if word == "abs<=" else most < rest[0]
+    return bool(compared(low, [word, rest[0]]) and compared(high, [word, rest[0]]))
+
+
+def mask(np, predicate, x):
+    """Which elements hold."""
+    word, rest = predicate[0], predicate[1:]
+    if word == "not":
+        return ~mask(np, rest[0], x)
+    if word in ("all", "any"):
+        out = mask(np, rest[0], x)
+        for part in rest[1:]:
+            out = (out & mask(np, part, x)) if word == "all" else (out | mask(np, part, x))
+        return out
+    if word == "finite":
+        return np.isfinite(x)
+    if word == "in":
+        return (x >= rest[0]) & (x <= rest[1])
+    if word == "one of":
+        return np.isin(x, np.array(rest))
+    if word.startswith("abs"):
+        return (x <= rest[0]) & (x >= -rest[0]) if word == "abs<=" else (x < rest[0]) & (x > -rest[0])
+    return getattr(operator, COMPARE[word])(x, rest[0])
+
+
+def table(dtype):
+    """The 256 numbers of an 8-bit floating type."""
+    out = []
+    mantissa_bits, bias = (3, 7) if dtype == "e4m3" else (2, 15)
+    for byte in range(256):
+        sign = -1.0 if byte & 0x80 else 1.0
+        exponent, mantissa = (byte & 0x7F) >> mantissa_bits, byte & ((1 << mantissa_bits) - 1)
+        if dtype == "e4m3" and byte & 0x7F == 0x7F:
+            value = math.nan
+        elif dtype == "e5m2" and exponent == 31:
+            value = math.nan if mantissa else math.inf
+        elif exponent == 0:
+            value = math.ldexp(mantissa, 1 - bias - mantissa_bits)
+        else:
+            value = math.ldexp((1 << mantissa_bits) + mantissa, exponent - bias - mantissa_bits)
+        out.append(sign * value)
+    return out
+
+
+# Words that need the order, or all values.
+
+
+def ordered_answer(np, atom, array):
+    """rising, falling, step: along the last axis; distinct: over all."""
+    word = atom[0]
+    if word == "distinct":
+        spare = array.size - len(np.unique(array))
+        return spare == 0, "{:,} of {:,} values are repeats".format(spare, array.size) if spare else "all values differ"
+    if array.ndim == 0 or array.shape[-1] < 2:
+        return True, "fewer than two values along the last axis"
+    steps = np.diff(array.astype("f8") if array.dtype.kind == "f" else array.astype("i8"), axis=-1)
+    good = steps == atom[1] if word == "step" else steps >= 0 if word == "rising" else steps <= 0
+    bad = int((~good).sum())
+    what = "step %s" % number_text(atom[1]) if word == "step" else word
+    if not bad:
+        return True, what
+    first = [int(n) for n in np.unravel_index(int((~good).argmax()), good.shape)]
+    first[-1] += 1
+    got = steps.reshape(-1)[int((~good).argmax())].item()
+    return False, "not {}: {:,} of {:,} steps differ, first at {}, a step of {}".format(
+        what, bad, good.size, first, number_text(got)
+    )
+
+
+def distinct_answer(tensor, axis, noun, rows):
+    """Whether the slices along an axis differ, by 128-bit digests; for `rows` over all axes but the last."""
+    import hashlib
+
+    shape, width = tensor.shape, WIDTH[tensor.dtype]
+    if not len(shape) or not -len(shape) <= axis < len(shape):
+        return None, "it has no axis %d" % axis
+    axis %= len(shape)
+    outer = 1
+    for length in shape[: axis + 1] if rows else shape[:axis]:
+        outer *= length
+    inner = tensor.count // max(1, outer if rows else outer * shape[axis])
+    slices = outer if rows else shape[axis]
+    if len(shape) == 1:
+        slices, inner = tensor.count, 1
+    if slices > ROWS:
+        raise CannotSee("bound_reached", "{:,} {}s are more than are compared at once".format(slices, noun))
+    if rows or axis == 0:
+        digests = row_digests(tensor, inner * width, hashlib)
+    else:
+        digests = plane_digests(tensor, slices, inner * width, hashlib)
+    seen, pairs, more = {}, [], 0
+    for number, digest in enumerate(digests):
+        if digest in seen:
+            more += 1
+            if len(pairs) < 3:
+                pairs.append((seen[digest], number))
+        else:
+            seen[digest] = number
+    if not more:
+        return True, "{:,} {}s, all distinct".format(slices, noun)
+    told = ", ".join("%s %d equals %s %d" % (noun, later, noun, first) for first, later in pairs)
+    return False, "{:,} duplicate {}{} of {:,}: {}".format(more, noun, "" if more == 1 else "s", slices, told)
+
+
+def row_digests(tensor, size, hashlib):
+    """One digest for every `size` bytes, in order."""
+    if size == 0:
+        return
+    rest = b""
+    for _, data in tensor.blocks(BLOCK):
+        tensor.read += len(data)
+        view = memoryview(data).cast("B") if not isinstance(data, bytes) else memoryview(data)
+        at = 0
+        if rest:
+            take = size - len(rest)
+            rest += bytes(view[:take])
+            at = take
+            if len(rest) < size:
+                continue
+            yield hashlib.blake2b(rest, digest_size=16).digest()
+        end = at + (len(view) - at) // size * size
+        for start in range(at, end, size):
+            yield hashlib.blake2b(view[start : start + size], digest_size=16).digest()
+        rest = bytes(view[end:])
+
+
+def plane_digests(tensor, slices, size, hashlib):
+    """One digest for each slice along an inner axis: its pieces come round by round."""
+    hashes = [hashlib.blake2b(digest_size=16) for _ in range(slices)]
+    at = 0
+    for _, data in tensor.blocks(BLOCK):
+        tensor.read += len(data)
+        view = memoryview(data).cast("B") if not isinstance(data, bytes) else memoryview(data)
+        start = 0
+        while start < len(view):
+            take = min(size - at % size, len(view) - start)
+            hashes[at // size % slices].update(view[start : start + take])
+            start += take
+            at += take
+    return [each.digest() for each in hashes]
+
+
+# Plain Python: hosts without numpy, and lists out of configs and metadata.
+
+
+def plain_values(tensor):
+    import struct
+
+    out = []
+    for _, data in tensor.blocks(BLOCK):
+        data = bytes(data)
+        tensor.read += len(data)
+        mark = ">" if tensor.swap else "<"
+        if tensor.dtype == "bf16":
+            numbers = struct.unpack("%s%dH" % (mark, len(data) // 2), data)
+            out += struct.unpack("<%df" % len(numbers), struct.pack("<%dI" % len(numbers), *(n << 16 for n in numbers)))
+        elif tensor.dtype in ("e4m3", "e5m2"):
+            numbers = table(tensor.dtype)
+            out += [numbers[byte] for byte in data]
+        else:
+            out += struct.unpack("%s%d%s" % (mark, len(data) // WIDTH[tensor.dtype], UNPACK[tensor.dtype]), data)
+    return out
+
+
+def judge_list(values, shape, predicates, relate=None, whole=False):
+    """The same answers for a plain list of numbers."""
+    answers = {}
+    stats = list_stats(values)
+    for predicate in predicates:
+        for atom in atoms(predicate):
+            if repr(atom) not in answers:
+                answers[repr(atom)] = list_answer(atom, values, shape, stats, relate)
+    return [folded(predicate, answers) for predicate in predicates]
+
+
+def list_stats(values):
+    numbers = [value for value in values if not (isinstance(value, float) and math.isnan(value))]
+    infs = sum(isinstance(value, float) and math.isinf(value) for value in values)
+    row = (min(numbers), max(numbers)) if numbers else (None, None)
+    return Stats(
+        len(values), row[0], row[1], len(values) - len(numbers), infs, sum(numbers), sum(n * n for n in numbers),
+        values[0] if values else None, values[-1] if values else None,
+    )  # fmt: skip
+
+
+def list_answer(atom, values, shape, stats, relate):
+    word = atom[0]
+    if about_elements(atom):
+        bad = [at for at, value in enumerate(values) if not holds(atom, value)]
+        if not bad:
+            return True, "{:,} values {}{}".format(len(values), described(atom), range_of(stats.low, stats.high))
+        where = index_of(bad[0], shape)
+        what = "are not %s" % described(atom)
+        if atom == ["finite"]:
+            what = "are NaN" if stats.nans and not stats.infs else "are Inf" if not stats.nans else "are NaN or Inf"
+        what = what.replace("are ", "is ", 1) if len(bad) == 1 else what
+        shown = "" if atom == ["finite"] else range_of(stats.low, stats.high)
+        return False, "{:,} of {:,} values {}, first at {}{}".format(len(bad), len(values), what, where, shown)
+    if word == "distinct":
+        spare = len(values) - len(set(values))
+        twice = (
+            next((value for at, value in enumerate(values) if value in values[:at]), None)
+            if spare and len(values) < 4096
+            else None
+        )
+        more = " (%s twice)" % number_text(twice) if twice is not None else ""
+        return spare == 0, "{:,} of {:,} values are repeats{}".format(
+            spare, len(values), more
+        ) if spare else "all values differ"
+    if word in NEED_ALL:
+        return list_ordered(atom, values, shape)
+    if word in DIGESTS or word in RELATIONS:
+        return relate(atom) if relate and word in RELATIONS else (None, "%s needs numpy on this host" % word)
+    return whole_answer(atom, stats, sum(value == atom[1] for value in values) if word == "count" else None)
+
+
+def list_ordered(atom, values, shape):
+    length = shape[-1] if shape else 1
+    for at in range(1, len(values)):
+        step = values[at] - values[at - 1]
+        good = step == atom[1] if atom[0] == "step" else step >= 0 if atom[0] == "rising" else step <= 0
+        if at % length and not good:
+            return False, "not %s: first at %s, a step of %s" % (atom[0], index_of(at, shape), number_text(step))
+    return True, atom[0]
+
+
+def holds(predicate, value):
+    """Whether one number satisfies an element predicate."""
+    word, rest = predicate[0], predicate[1:]
+    if word == "not":
+        return not holds(rest[0], value)
+    if word in ("all", "any"):
+        return (all if word == "all" else any)(holds(part, value) for part in rest)
+    if word == "finite":
+        return not isinstance(value, float) or math.isfinite(value)
+    if word == "in":
+        return rest[0] <= value <= rest[1]
+    if word == "one of":
+        return value in rest
+    if word.startswith("abs"):
+        return abs(value) <= rest[0] if word == "abs<=" else abs(value) < rest[0]
+    return compared(value, [word, rest[0]])
+
+
+# Where the bytes come from.
+
+
+def drawn(seed, name, nbytes, width):
+    """Sorted offsets of the blocks that a sample reads of a large tensor."""
+    generator = random.Random("%s %s" % (seed, name))
+    blocks = (nbytes + BLOCK - 1) // BLOCK
+    return sorted(number * BLOCK for number in generator.sample(range(blocks), min(DRAWN, blocks)))
+
+
+def file_blocks(file, offset, nbytes, width, offsets=None):
+    """`blocks(step)` over bytes of a file, through one buffer that is used again."""
+
+    def blocks(step):
+        buffer = bytearray(min(step, max(nbytes, 1)))
+        starts = offsets if offsets is not None else range(0, nbytes, step)
+        for start in starts:
+            size = min(step, nbytes - start)
+            view = memoryview(buffer)[:size]
+            file.seek(offset + start)
+            got = 0
+            while got < size:
+                n = file.readinto(view[got:])
+                if not n:
+                    raise CannotSee(
+                        "truncated_reply", "the file ends within the tensor, at byte {:,}".format(offset + start + got)
+                    )
+                got += n
+            yield start // width, view
+
+    return blocks
+
+
+def inflated_blocks(file, span, skip, nbytes, width):
+    """`blocks(step)` over a deflated record, after `skip` bytes of header."""
+
+    def blocks(step):
+        import zlib
+
+        unpack, rest, done, skipped = zlib.decompressobj(-15), b"", 0, 0
+        at, left = span.offset, span.nbytes
+        while done < nbytes and (left or unpack.unconsumed_tail):
+            if not unpack.unconsumed_tail:
+                file.seek(at)
+                packed = file.read(min(left, 1 << 16))
+                if not packed:
+                    break
+                at, left = at + len(packed), left - len(packed)
+            else:
+                packed = unpack.unconsumed_tail
+            data = unpack.decompress(packed, step)
+            if skipped < skip:
+                cut = min(skip - skipped, len(data))
+                skipped, data = skipped + cut, data[cut:]
+            rest += data
+            while len(rest) >= step or (rest and done + len(rest) >= nbytes):
+                size = min(step, nbytes - done) // width * width
+                yield done // width, rest[:size]
+                done, rest = done + size, rest[size:]
+                if not size:
+                    break
+
+    return blocks
+
+
+def buffer_blocks(data, width):
+    """`blocks(step)` over a buffer in memory."""
+    view = memoryview(data).cast("B")
+
+    def blocks(step):
+        for start in range(0, len(view), step):
+            yield start // width, view[start : start + step]
+
+    return blocks

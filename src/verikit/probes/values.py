@@ -1,0 +1,350 @@
+"""Scans values where they are: files by several threads (reading and reducing let go of the interpreter), objects in place.
+
+`wants`: [[predicate, [[file, tensor], …]], …].  What failed comes back with its words, bounded; the rest is counted.
+"""
+
+import os
+
+from verikit.probes import scan
+from verikit.probes.place import CannotSee
+from verikit.probes.tensors import dtype_name, layout_of, live_tensors
+
+KEPT = 200
+"""Failures that are told; the rest are counted."""
+AT_ONCE = 8
+"""Files read at the same time: enough for a striped file system, few enough to leave the machine to its job."""
+TENSORS_EACH = 64
+"""Tensors of one file that one thread takes, so that a single large file is shared out too."""
+
+
+def stored(place, root, wants, under="", seed=None):
+    """What fails of the wants in files under `root`. seed: large tensors are looked at by drawn blocks only.
+
+    Loads the disk: all bytes of the wanted tensors are read, eight files at a time at most.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    np = place.accelerator("numpy")
+    report = Report(place, wants)
+    jobs = list(jobs_of(wants))
+    workers = max(1, min(AT_ONCE, 2 * (os.cpu_count() or 1), len(jobs)))
+    with ThreadPoolExecutor(workers) as pool:
+        for done in pool.map(lambda job: one_file(place, np, root, job, wants, under, seed), jobs):
+            report.take(done)
+    return report.facts()
+
+
+def jobs_of(wants):
+    """(file, {tensor: [numbers of wants]}), a file with many tensors in several."""
+    files = {}
+    for number, (_, places) in enumerate(wants):
+        for file, name in places:
+            files.setdefault(file, {}).setdefault(name, []).append(number)
+    for file, names in files.items():
+        rows = list(names.items())
+        for start in range(0, len(rows), TENSORS_EACH):
+            yield file, dict(rows[start : start + TENSORS_EACH])
+
+
+def one_file(place, np, root, job, wants, under, seed):
+    """[(want, file, tensor, verdict, words)], tensors, bytes read, bytes there."""
+    file_name, names = job
+    path = os.path.join(root, file_name)
+    rows, read, there = [], 0, 0
+    layout = layout_of(place, path)
+    by_name = {row.name: row for row in layout.tensors}
+    with place.steady(path) as file:
+        for name, numbers in names.items():
+            row = by_name.get(under + name) or nameless(by_name)
+            predicates = [wants[number][0] for number in numbers]
+            if row is None:
+                answers, tensor = [(None, "it is gone")] * len(numbers), None
+            else:
+                tensor = stored_tensor(
+                    np, layout, row, file, seed if all(map(scan.about_elements, predicates)) else None
+                )
+                relate = relation(place, np, root, layout, row, file_name, under)
+                answers = guarded(np, tensor, predicates, relate)
+            there += row.nbytes if row else 0
+            read += tensor.read if isinstance(tensor, scan.Stored) else 0
+            rows += [(n, file_name, name, verdict, words) for n, (verdict, words) in zip(numbers, answers)]
+    return rows, len(names), read, there
+
+
+def nameless(by_name):
+    """The only tensor there is, if it has no name of its own (npy): the spec's name for it will do."""
+    return by_name.get("") if len(by_name) == 1 else None
+
+
+def guarded(np, tensor, predicates, relate):
+    """The answers, or why there are none."""
+    if isinstance(tensor, str):
+        return [(None, tensor)] * len(predicates)
+    try:
+        return scan.judge(np, tensor, predicates, relate)
+    except CannotSee as why:
+        if why.cause == "changed_while_reading":
+            raise
+        return [(None, why.reason)] * len(predicates)
+
+
+def stored_tensor(np, layout, row, file, seed=None):
+    """The tensor as bytes to be read in blocks, or in words why it can't be."""
+    dtype = dtype_name(row.dtype)
+    width = scan.WIDTH.get(dtype)
+    if width is None:
+        return "values of %s can't be read here" % row.dtype
+    big = layout.byteorder == "big" and width > 1
+    strides = layout.strides.get(row.name)
+    if layout.format == "npy" and len(row.shape) > 1 and fortran(file):
+        strides = fortran_strides(row.shape)
+    if row.offset is None:
+        span = deflated_span(layout, row)
+        if span is None:
+            return "its bytes are not in one piece of the file"
+        skip = span.size - row.nbytes
+        return scan.Stored(dtype, row.shape, scan.inflated_blocks(file, span, skip, row.nbytes, width), big)
+    if strides is not None:
+        return strided(np, dtype, row, strides, file, width, big)
+    offsets = None
+    if seed is not None and row.nbytes > scan.WHOLE:
+        offsets = scan.drawn(seed, row.name, row.nbytes, width)
+    return scan.Stored(dtype, row.shape, scan.file_blocks(file, row.offset, row.nbytes, width, offsets), big)
+
+
+def fortran(file):
+    file.seek(0)
+    return b"'fortran_order': True" in file.read(4096)
+
+
+def fortran_strides(shape):
+    out, step = [], 1
+    for length in shape:
+        out.append(step)
+        step *= length
+    return tuple(out)
+
+
+def deflated_span(layout, row):
+    name = row.name + ".npy"
+    return next((span for span in layout.spans if span.name == name and span.method == 8), None)
+
+
+def strided(np, dtype, row, strides, file, width, big):
+    """A view with strides: what it touches is read, and put in order if that is small enough; a repeated axis is read once."""
+    shape = tuple(1 if step == 0 else length for length, step in zip(row.shape, strides))
+    reach = 1 + sum((length - 1) * step for length, step in zip(shape, strides)) if 0 not in shape else 0
+    if np is None or reach * width > scan.WHOLE:
+        return "a view with strides %s over %d bytes is not read" % (list(strides), reach * width)
+    file.seek(row.offset)
+    data = np.frombuffer(file.read(reach * width), dtype="u%d" % width)
+    whole = np.lib.stride_tricks.as_strided(data, shape, [step * width for step in strides])
+    return scan.Stored(dtype, shape, scan.buffer_blocks(np.ascontiguousarray(whole).reshape(-1).view("u1"), width), big)
+
+
+def relation(place, np, root, layout, row, file_name, under):
+    """Answers for same, tied, shared: (verdict, words)."""
+
+    def relate(atom):
+        word, other_name, other_file = atom
+        path = os.path.join(root, other_file)
+        other_layout = layout if other_file == file_name else layout_of(place, path)
+        other = next((each for each in other_layout.tensors if each.name == under + other_name), None)
+        if other is None:
+            return None, "%s is gone" % other_name
+        shared = other_file == file_name and row.offset is not None and row.offset == other.offset and row.nbytes > 0
+        if shared or word == "shared":
+            return shared, "%s the memory of %s" % ("shares" if shared else "does not share", other_name)
+        with place.steady(os.path.join(root, file_name)) as mine, place.steady(path) as its:
+            pair = stored_tensor(np, layout, row, mine), stored_tensor(np, other_layout, other, its)
+            return equal(np, pair[0], pair[1], row, other, other_name)
+
+    return relate
+
+
+def equal(np, mine, its, row, other, other_name):
+    """Whether two tensors have the same bytes."""
+    if isinstance(mine, str) or isinstance(its, str):
+        return None, mine if isinstance(mine, str) else its
+    if (row.dtype, tuple(row.shape)) != (other.dtype, tuple(other.shape)):
+        return False, "differs from %s: %s%s and %s%s" % (
+            other_name,
+            row.dtype,
+            list(row.shape),
+            other.dtype,
+            list(other.shape),
+        )
+    width, differ, first = scan.WIDTH[mine.dtype], 0, None
+    for (start, a), (_, b) in zip(mine.blocks(scan.BLOCK), its.blocks(scan.BLOCK)):
+        mine.read += len(a)
+        if bytes(a) == bytes(b):
+            continue
+        units = (
+            [
+                bytes(memoryview(a)[k : k + width]) != bytes(memoryview(b)[k : k + width])
+                for k in range(0, len(a), width)
+            ]
+            if np is None
+            else (np.frombuffer(a, dtype="u%d" % width) != np.frombuffer(b, dtype="u%d" % width))
+        )
+        differ += int(sum(units)) if np is None else int(units.sum())
+        if first is None:
+            first = start + (units.index(True) if np is None else int(units.argmax()))
+    if not differ:
+        return True, "has the values of %s" % other_name
+    where = scan.index_of(first, row.shape)
+    return False, "differs from {} in {:,} of {:,} values, first at {}".format(other_name, differ, mine.count, where)
+
+
+class Report:
+    """Answers as they come in, bounded."""
+
+    def __init__(self, place, wants):
+        self.place = place
+        self.total = sum(len(places) for _, places in wants)
+        self.failed, self.untold, self.held, self.more = [], [], 0, 0
+        self.tensors = self.read = self.there = self.answered = 0
+
+    def take(self, done):
+        rows, tensors, read, there = done
+        self.tensors, self.read, self.there = self.tensors + tensors, self.read + read, self.there + there
+        for want, file, name, verdict, words in rows:
+            self.answered += 1
+            if verdict:
+                self.held += 1
+                continue
+            kept = self.untold if verdict is None else self.failed
+            if len(kept) < KEPT:
+                kept.append([want, file, name, words])
+            else:
+                self.more += 1
+        self.place.progress(self.answered, self.total, "tensors")
+
+    def facts(self):
+        return {
+            "failed": self.failed, "untold": self.untold, "held": self.held, "more": self.more,
+            "tensors": self.tensors, "read": self.read, "there": self.there,
+        }  # fmt: skip
+
+
+# In memory.
+
+
+def live(place, subject, wants, under="", seed=None):
+    """What fails of the wants in an object of this process. Tensors on a device are brought over block by block."""
+    np = place.accelerator("numpy")
+    report = Report(place, wants)
+    tensors = {name[len(under) :]: tensor for name, tensor in live_tensors(subject.subject) if name.startswith(under)}
+    for _, names in jobs_of(wants):
+        for name, numbers in names.items():
+            tensor = held_tensor(np, tensors[name] if name in tensors else tensors[""])
+            predicates = [wants[number][0] for number in numbers]
+            answers = guarded(np, tensor, predicates, live_relation(np, tensors, name))
+            read = tensor.read if isinstance(tensor, scan.Stored) else 0
+            report.take(
+                ([(n, "", name, verdict, words) for n, (verdict, words) in zip(numbers, answers)], 1, read, read)
+            )
+    return report.facts()
+
+
+def held_tensor(np, tensor):
+    """A live tensor as bytes, or in words why not. An axis of stride 0 is looked at once: its elements are the same memory."""
+    if np is None:
+        return "numpy is not there to read values with"
+    if str(getattr(tensor, "device", "")) == "meta":
+        return "it is on meta: it has no values"
+    dtype = dtype_name(tensor.dtype)
+    width = scan.WIDTH.get(dtype)
+    if width is None:
+        return "values of %s can't be read here" % dtype
+    tensor = detached(tensor)
+    if callable(getattr(tensor, "stride", None)):
+        for axis, step in enumerate(tensor.stride()):
+            if step == 0 and tensor.shape[axis] > 1:
+                tensor = tensor.narrow(axis, 0, 1)
+        return scan.Stored(dtype, tensor.shape, torch_blocks(tensor, width))
+    array = np.asarray(tensor)
+    big = array.dtype.byteorder == ">"
+    strides = [
+        slice(0, 1) if step == 0 and length > 1 else slice(None) for step, length in zip(array.strides, array.shape)
+    ]
+    array = array[tuple(strides)] if strides else array
+    return scan.Stored(dtype, array.shape, numpy_blocks(np, array, width), big)
+
+
+def detached(tensor):
+    """Without its gradient; of a DTensor the part that is on this rank."""
+    tensor = tensor.detach() if callable(getattr(tensor, "detach", None)) else tensor
+    return tensor.to_local() if callable(getattr(tensor, "to_local", None)) else tensor
+
+
+def torch_blocks(tensor, width):
+    """`blocks(step)` of a torch tensor; torch is not imported for it."""
+
+    def blocks(step):
+        import sys
+
+        torch = sys.modules["torch"]
+        if tensor.numel() == 0:
+            return
+        done = 0
+        for piece in pieces(tensor, max(1, scan.WHOLE // width)):
+            flat = piece.cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+            for start, block in scan.buffer_blocks(flat, width)(step):
+                yield done + start, block
+            done += piece.numel()
+
+    return blocks
+
+
+def pieces(tensor, most):
+    """The tensor, in order, in pieces that take little memory when they must be copied."""
+    if tensor.numel() <= most or (tensor.is_contiguous() and str(tensor.device) == "cpu") or tensor.dim() == 0:
+        yield tensor
+        return
+    rows = max(1, most * tensor.shape[0] // tensor.numel())
+    for start in range(0, tensor.shape[0], rows):
+        part = tensor.narrow(0, start, min(rows, tensor.shape[0] - start))
+        if part.numel() <= most:
+            yield part
+        else:
+            for inner in part:
+                yield from pieces(inner, most)
+
+
+def numpy_blocks(np, array, width):
+    def blocks(step):
+        if array.size == 0:
+            return
+        if array.flags["C_CONTIGUOUS"]:
+            yield from scan.buffer_blocks(array.reshape(-1).view("u%d" % width).data, width)(step)
+            return
+        rows, done = array if array.ndim else array.reshape(1), 0
+        for part in rows:
+            flat = np.ascontiguousarray(part).reshape(-1).view("u%d" % width)
+            for start, block in scan.buffer_blocks(flat.data, width)(step):
+                yield done + start, block
+            done += part.size
+
+    return blocks
+
+
+def live_relation(np, tensors, name):
+    def relate(atom):
+        word, other_name = atom[0], atom[1]
+        mine, its = tensors[name], tensors[other_name]
+        shared = mine is its or (pointer(mine) is not None and pointer(mine) == pointer(its))
+        if shared or word == "shared":
+            return shared, "%s the memory of %s" % ("shares" if shared else "does not share", other_name)
+        pair = held_tensor(np, mine), held_tensor(np, its)
+        return equal(np, pair[0], pair[1], mine, its, other_name)
+
+    return relate
+
+
+def pointer(tensor):
+    """Where its first element lies, or None."""
+    if callable(getattr(tensor, "data_ptr", None)) and str(tensor.device) != "meta" and tensor.numel():
+        return str(tensor.device), tensor.data_ptr()
+    interface = getattr(tensor, "__array_interface__", None)
+    return ("cpu", interface["data"][0]) if isinstance(interface, dict) else None
