@@ -28,13 +28,14 @@ ENVELOPES = (
     ("epoch", r"(?P<level>[IWEF])0000 00:00:\d+\.\d+ +\d+ [\w./-]+:\d+\] ?"),
     ("jupyter", r"\[(?P<level>[IWECD]) \d{4}-\d\d-\d\d " + _TIME + r"(?: [\w.]+)?\] ?"),
     ("sglang", r"\[" + _DAY + r" " + _TIME + r"(?: (?:DP|PP|TP|EP)\d+)* (?:DP|PP|TP|EP)(?P<rank>\d+)\] ?"),
+    ("ray-core", r"\[" + _DAY + r" " + _TIME + r" (?P<level>[IWEF]) \d+ \d+\] (?:\(\w+\) )?[\w./]+:\d+: ?"),
     ("bracketed-level-time", r"\[" + _LEVEL + r"\][ |]+" + _DAY + "[ T]" + _TIME + r"[ |:-]*"),
     ("worker", r"\((?P<source>[A-Za-z_][\w.:<>-]*(?= ))? ?(?:rank=(?P<rank>\d+) )?pid=(?P<pid>\d+)(?:, ip=[^)]*)?\) ?"),
     ("worker-rank", r"\((?P<source>[A-Za-z_]\w*) rank=(?P<rank>\d+)\) ?"),
     ("ray-daemon", r"\((?P<source>raylet|autoscaler|gcs_server|dashboard)(?:[ ,+][^)]*)?\) ?"),
     ("rank", r"\[(?:rank ?|Rank ?|RANK ?|default|train|trainer|GPU ?|gpu)(?P<rank>\d{1,5})\]:? ?"),
     ("mpirun", r"\[\d+,(?P<rank>\d+)\]<std(?:out|err)>:? ?"),
-    ("double-number", r"\[\d{2,7}\](?= ?\[rank) ?"),
+    ("number-before", r"\[\d{1,7}\] ?(?=\[)"),
     ("numbered", r"\[(?P<rank>\d{1,4})\]: ?"),
     ("srun", r" {0,4}(?P<rank>\d{1,5}): (?! *\w+ +\|)"),
     ("pod", r"\[pod/[\w./-]+\] ?"),
@@ -64,7 +65,7 @@ _COMPILED = tuple((name, re.compile(pattern)) for name, pattern in ENVELOPES)
 _STARTS = {
     "cri": "0123456789", "klog": "[<", "glog": "[IWEFCD", "epoch": "IWEF", "jupyter": "[", "sglang": "[",
     "bracketed-level-time": "[", "worker": "(", "worker-rank": "(", "ray-daemon": "(", "rank": "[", "mpirun": "[",
-    "double-number": "[", "numbered": "[", "srun": " 0123456789", "pod": "[", "bracketed-time": "[",
+    "number-before": "[", "numbered": "[", "srun": " 0123456789", "pod": "[", "bracketed-time": "[",
     "bracketed-clock": "[", "time": "0123456789", "clock": "0123456789", "uptime": "0123456789", "level-bracket": "[",
     "level": " TDINSWECFdiwefc", "place": "[", "logfmt": "t", "place-go": "s", "date": "SMTWF", "stream": "sS",
     "level-logger": "-", "node": "abcdefghijklmnopqrstuvwxyz",
@@ -171,6 +172,7 @@ def _number(text):
     return int(text) if text is not None and len(text) < 10 else None
 
 
+_NO_FIGURE = ("ts", "time", "timestamp", "pid", "line", "lineno", "line_number", "thread", "process")
 MESSAGE_KEYS = ("message", "msg", "event", "text", "log", "body")
 TRACE_KEYS = ("exc_info", "exception", "traceback", "stack_trace", "stack", "error", "err")
 
@@ -191,12 +193,13 @@ def from_json(text):
     inner = row["fields"] if isinstance(row.get("fields"), dict) else row
     message = next((inner[key] for key in MESSAGE_KEYS if isinstance(inner.get(key), str)), None)
     trace = next((inner[key] for key in TRACE_KEYS if isinstance(inner.get(key), str) and inner[key]), None)
-    if message is None and trace is None:
+    if message is None and trace is None and not any(key in row for key in ("step", "loss", "iteration", "epoch")):
         return text, 0
     name = row.get("level") or row.get("levelname") or row.get("severity") or row.get("lvl") or ""
     target = row.get("target")
     front = (
         "%s: " % target if (isinstance(target, str) and "::" in target) or target == "text_generation_launcher" else ""
     )
-    body = front + (message or "").rstrip("\n")
+    figures = ["%s: %s" % item for item in inner.items() if type(item[1]) in (int, float) and item[0] not in _NO_FIGURE]
+    body = " ".join([front + (message or "").rstrip("\n"), *figures[:16]])
     return (body + "\n" + trace if trace else body), LEVELS.get(str(name).upper(), 0)

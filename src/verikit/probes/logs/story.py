@@ -26,7 +26,7 @@ HINTS_OF_SENSE = (
     b"equest", b"shut", b"Bye", b"bye", b"saved", b"wrote", b"Saved", b"is running", b"retr", b"Retr", b"aiting", b"ttempt",
     b"utput", b"esponse", b"ompletion", b"nswer", b"odel", b"Init", b"ointer", b"ull ", b"lost", b"rompt", b"task",
     b"item", b"file", b"doc", b"chunk", b"row", b"page", b"Aborted", b"ssert", b"Error", b"stop", b"real\t", b"^C", b"heckpoint",
-    b"exec", b"INVALID", b"Exit", b"nvalid", b"ncorrect",
+    b"exec", b"INVALID", b"Exit", b"ould not", b"nknown", b"issing", b"merging", b"config", b"-> ", b"top", b"nvalid", b"ncorrect",
 )  # fmt: skip
 
 
@@ -421,7 +421,8 @@ class Story:
 
     def _message(self, line, text):
         """Looks for everything a message can mean; answers the plan for its copies."""
-        if self._run_begins(line, text):
+        banner = self._banner(text)
+        if banner and line.number - self.run_start > 1 and self._told_something():
             self.reset(line.number)
         excuses = self._excuses(line, text)
         self._program(line, text)
@@ -437,7 +438,7 @@ class Story:
         if "retry" in excuses or (sign and sign["role"] == "soft"):
             self._retry(line, text)
             return True
-        if marker or sign or excuses & {"stop", "trace", "contain"} or self.own:
+        if banner or marker or sign or excuses & {"stop", "trace", "contain"} or self.own:
             return True
         return counted or False
 
@@ -456,12 +457,9 @@ class Story:
             roles.add("line")
         return roles
 
-    def _run_begins(self, line, text):
-        for _name, role, pattern, _, _ in MARKERS:
-            if role == "start" and pattern.match(text):
-                # A banner repeated by every rank, or within the first lines, begins nothing.
-                return line.number - self.run_start > 1 and self._told_something()
-        return False
+    def _banner(self, text):
+        """Whether a run begins here. Repeated by every rank, or before anything was told, it begins nothing new."""
+        return any(role == "start" and pattern.match(text) for _, role, pattern, _, _ in MARKERS)
 
     def _told_something(self):
         return bool(self.progress or self.signs or self.markers or any(b.errors for b in self.blocks.values()))

@@ -2,6 +2,8 @@
 
 import itertools
 
+import re
+
 from verikit.probes.logs import clock, tables
 from verikit.probes.logs.story import PHASES
 
@@ -12,7 +14,9 @@ HEALS_FATAL = 20
 """Completed steps behind a death that only the other ranks can have made, before it counts as healed (by a restart)."""
 
 RETRY_SECONDS = 600.0
+WAIT_SECONDS = 1200.0
 RETRY_COUNT = 60
+FAILING = re.compile(r"refused|[Ff]ail|rror|timed? ?out|unreachable|[Rr]etr|unavailable|503|502")
 IDLE_STATS = 6
 END_LINES = 60
 """Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
@@ -298,12 +302,13 @@ def _retry(story):
         return None
     first, count, excerpt, stamp_first, _end, stamp_last = max(forms, key=lambda form: form[1])
     seconds = clock.between(clock.stamp(stamp_first), clock.stamp(stamp_last))
+    patience = RETRY_SECONDS if FAILING.search(excerpt) else WAIT_SECONDS
     return {
         "line": first,
         "count": count,
         "excerpt": excerpt.strip()[:300],
         "seconds": seconds,
-        "endless": seconds >= RETRY_SECONDS if seconds is not None else count >= RETRY_COUNT,
+        "endless": seconds >= patience if seconds is not None else count >= RETRY_COUNT,
     }
 
 
