@@ -202,7 +202,7 @@ class CheckpointIntact(Check):
         unknowns = list(_unknowns(self, facts))
         if unknowns:
             cause = Cause(unknowns[0][0])
-            reason = _sentence(facts["path"], [words for _, words in unknowns])
+            reason = _sentence(facts["path"], [words for _, words in unknowns], "doubt")
             return Finding(UNKNOWN, reason, facts=told, warnings=warnings, cause=cause)
         return Finding(PASS, _whole(self, facts), facts=told, warnings=warnings)
 
@@ -238,10 +238,11 @@ def _truncated(check: CheckpointIntact, facts: Facts, row: Facts) -> str:
         wanted, least = check.size, False
     if wanted is None:
         return f"truncated: {exact_size(row['size'])}; {missing}{_hints(row)}"
-    expected = f"{wanted:,} bytes " + ("or more by its own data.pkl" if least else "expected")
+    expected = f"{wanted:,} bytes " + ("by its own data.pkl" if least else "expected")
     have, want = show(row["size"]), show(wanted)
     if have == want:
-        have = f"{row['size']:,} bytes"
+        have, want = f"{row['size']:,}", f"{wanted:,} bytes"
+        expected = "the least" if least else "expected"
     return f"truncated: {have} of {'at least ' if least else ''}{want} ({expected}); {missing}{_hints(row)}"
 
 
@@ -404,7 +405,7 @@ def _limits(check: CheckpointIntact, facts: Facts) -> str:
 
 
 def _uncompared(facts: Facts) -> str:
-    return f"tensor bytes were not compared ({show(facts['read'])} of metadata read)"
+    return f"{'tensor bytes' if facts['tensors'] else 'its bytes'} were not compared ({show(facts['read'])} read)"
 
 
 def coverage(facts: Facts) -> dict[str, Any]:
@@ -430,6 +431,6 @@ def _warnings(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
         yield from measured["notes"]
 
 
-def _sentence(path: str, faults: list[str]) -> str:
-    more = f"; and {count(len(faults) - 1, 'more fault')}" if len(faults) > 1 else ""
+def _sentence(path: str, faults: list[str], noun: str = "fault") -> str:
+    more = f"; and {count(len(faults) - 1, f'more {noun}')}" if len(faults) > 1 else ""
     return f"{path}: {faults[0]}{more}"

@@ -26,7 +26,7 @@ NAMES = 64
 LAYOUT_BYTES = 6 << 20
 """What the rows of one answer of `layout` take, by a cautious estimate of their JSON."""
 
-SIDE = ("json", "shard_index", "plain")
+SIDE = ("json_file", "shard_index", "plain")
 """Formats of files that stand beside a checkpoint and hold none of it."""
 
 MAGIC = frozenset("*?[")
@@ -145,7 +145,8 @@ def exists(place, path):
 
 def _of_file(place, path, look):
     name, told_by = os.path.basename(path), Layout(path)
-    told_by.member(name, **(hub.hash_of(place, path) if look.name == "content" else {}))
+    module = "shard_index" if name.endswith(".index.json") else None
+    told_by.member(name, module=module, **(hub.hash_of(place, path) if look.name == "content" else {}))
     layout = read(place, path, look, told_by.members[0])
     layout.expected = told_by.members[0]
     layouts = {name: layout}
@@ -209,21 +210,42 @@ def _of_folder(place, path, look):
     folder.format = "+".join(kinds) or "folder"
     for module in modules:
         told(folder, module.structure, place, path, names, folder)
-    for name in names if not folder.members else ():
-        if signs.wanted(name):
-            folder.member(name)  # a name that leads nowhere is a link whose blob is gone
+    if not folder.members:
+        _whatever(names, folder)
     _members(place, path, folder, layouts, look)
     for name in names:
         if name.lower().endswith(signs.UNFINISHED):
             _unfinished(name, layouts, folder)
-    for module in modules:
-        if hasattr(module, "relate") and look.name != "size":
-            told(folder, module.relate, folder, layouts)
+    if look.name != "size":
+        for module in modules:
+            if hasattr(module, "relate"):
+                told(folder, module.relate, folder, layouts)
+        _relate_files(layouts)
     if not layouts and not folder.faults:
         folder.fault("missing", "the folder is empty") if not names else folder.unseen(
             "nothing_seen", "none of its %d names is that of a checkpoint" % len(names)
         )
     return layouts, folder
+
+
+def _whatever(names, folder):
+    """Members of a folder of no particular format: files by their names, and the JSON files beside them."""
+    found = [name for name in names if signs.wanted(name)]
+    for name in found:
+        folder.member(name)  # a name that leads nowhere is a link whose blob is gone
+    for name in names if found else ():
+        if name.endswith(".json"):
+            folder.member(name, module="json_file")
+
+
+def _relate_files(layouts):
+    """Lets each file that speaks of others (an index, a model with its data beside it) be held against them."""
+    for name, layout in layouts.items():
+        module = formats.load(layout.format) if layout.format else None
+        if hasattr(module, "relate"):
+            folder = os.path.dirname(name)
+            beside = {os.path.relpath(other, folder or "."): each for other, each in layouts.items() if other != name}
+            told(layout, module.relate, layout, beside)
 
 
 def _unfinished(name, layouts, folder):
@@ -314,7 +336,7 @@ def read(place, path, look, member=None):
                 _as_told(window, layout, member)
             else:
                 _structure(window, layout)
-            layout.read = window.read
+            layout.read = min(window.read, layout.size)
             if look.name == "content" and not layout.faults:
                 told(layout, _content, place, file, layout, look)
     except OSError as error:
@@ -368,15 +390,16 @@ def _as_told(window, layout, member):
 
 
 def _structure(window, layout):
-    head = window.at(0, formats.HEAD)
+    head, wanted = window.at(0, formats.HEAD), signs.wanted(layout.path)
     layout.format = formats.of_file(head, window.size)
-    sign = signs.instead(head, window.size) if layout.format in (None, "safetensors", "msgpack") else None
+    if layout.format is None and wanted == "checkpoint" and _old_pickle(head):
+        layout.format = "pickle_file"
+    sign = signs.instead(head, window.size)
     if sign and (layout.format is None or sign[0] == "pointer"):
         layout.format = None
         layout.fault(sign[0], sign[1])
         layout.notes.update({"pointer": sign[2]} if sign[2] else {})
         return
-    wanted = signs.wanted(layout.path)
     if layout.format is None:
         _unrecognised(head, wanted, layout)
     else:
@@ -385,6 +408,20 @@ def _structure(window, layout):
             layout.fault("mismatch", "its name says %s, its content is %s" % (wanted, layout.format))
     if layout.faults:
         layout.notes["hints"] = signs.hints(window)
+
+
+def _old_pickle(head):
+    """Whether it opens as a pickle of protocol 0 or 1 does, which has no magic: by what it would do."""
+    if head[:1] not in (b"c", b"(", b"]", b"}", b"i", b"d", b"l"):
+        return False
+    from verikit.probes.formats.pickle_walk import walk
+
+    trial = Layout()
+    try:
+        walk(head, trial)
+    except (Broken, CannotSee):
+        return any(pickle_names.kind(name) == "harmful" for name in trial.globals)
+    return True
 
 
 def _unrecognised(head, wanted, layout):

@@ -155,6 +155,11 @@ class Layout:
             self.more[kind] = self.more.get(kind, 0) + 1
 
 
+def plural(n, one, many):
+    """`1 tensor is`, `2,000 tensors are`."""
+    return "{:,} {}".format(n, one if n == 1 else many)
+
+
 def elements(shape):
     """The number of elements of a shape; 1 for []."""
     product = 1

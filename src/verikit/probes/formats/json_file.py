@@ -1,0 +1,33 @@
+"""A JSON file beside a checkpoint (config.json and its like): text that a strict parser takes as a whole.
+
+Source: RFC 8259.  What a failed download appends to it, or leaves in its place, is no JSON.
+"""
+
+import json
+
+from verikit.probes.formats.layout import Broken
+
+LIMIT = 16 << 20
+KEPT = ("model_type", "num_hidden_layers", "hidden_size", "vocab_size", "torch_dtype", "dtype")
+
+
+def structure(file, layout):
+    """It parses; whether the config ties its embeddings is noted."""
+    value = parsed(file, LIMIT)
+    if type(value) is dict:
+        parts = [value] + [value[key] for key in ("text_config", "llm_config") if type(value.get(key)) is dict]
+        layout.notes["tied"] = any(part.get("tie_word_embeddings") is True for part in parts)
+        layout.notes["config"] = {key: value[key] for key in KEPT if type(value.get(key)) in (int, str)}
+
+
+def parsed(file, limit):
+    """The value; `Broken` for what is no JSON, None for a file of more than `limit` bytes, which is not read."""
+    if file.size > limit:
+        return None
+    data = file.at(0, file.size)
+    if not data.strip(b"\0"):
+        raise Broken("empty", "it is empty" if not data else "it is all zeros")
+    try:
+        return json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise Broken("bad_header", "it is no JSON: %s" % error) from None

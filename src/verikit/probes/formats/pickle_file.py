@@ -1,0 +1,20 @@
+"""A plain pickle: objects without a container of their own (`pickle.dump`, scikit-learn, an optimizer kept by hand).
+
+There is no checksum and no length: it is whole when its opcodes come to a STOP where the file ends.
+Source: Lib/pickletools.py of CPython.
+"""
+
+from verikit.probes.formats import torch_tensors
+from verikit.probes.formats.torch_legacy import next_pickle
+
+
+def structure(file, layout):
+    """One pickle, or several after each other, up to the end of the file."""
+    at, count = 0, 0
+    while at < file.size and count < 1024:
+        found, end = next_pickle(file, at, layout, "pickle")
+        if not count:
+            torch_tensors.tell(found.root, layout, lambda storage: None)
+        at, count = end, count + 1
+    if at < file.size:
+        layout.unseen("bound_reached", "more than %d pickles in one file" % count)

@@ -1,0 +1,125 @@
+"""torch's oldest files (torch < 0.2): a tar with `sys_info`, `pickle`, `tensors` and `storages`.
+
+Each member's header has a sum of its own bytes; the members' data have none.
+Source: `legacy_load` in torch/serialization.py; the ustar format in POSIX.1-2017, pax.
+"""
+
+import struct
+
+from verikit.probes.formats.layout import BITS, Broken
+from verikit.probes.formats.pickle_walk import Global, walk
+from verikit.probes.formats.torch_legacy import next_pickle
+from verikit.probes.formats.torch_tensors import TYPED, describe
+from verikit.probes.place import CannotSee
+
+BLOCK = 512
+MEMBERS = 64
+NEEDED = ("pickle", "storages", "tensors")
+
+
+def structure(file, layout):
+    """The members are there and whole; storages and tensors agree with each other."""
+    members = _members(file, layout)
+    lacking = [name for name in NEEDED if name not in members]
+    if len(lacking) == len(NEEDED):
+        raise CannotSee("unsupported", "a tar archive that torch did not write: %s" % ", ".join(list(members)[:4]))
+    for name in lacking:
+        layout.fault("missing", "the member %r is missing" % name)
+    if lacking or any(row["kind"] == "truncated" for row in layout.faults):
+        return
+    storages = _storages(members["storages"], layout)
+    _tensors(members["tensors"], storages, layout)
+    data = members["pickle"].at(0, members["pickle"].size)
+    root = walk(data, layout, "pickle").root
+    layout.root = root
+    layout.tree.update({str(key): describe(value) for key, value in root.items()} if type(root) is dict else {})
+
+
+def _members(file, layout):
+    """{name: Window}, up to the two blocks of zeros that end an archive."""
+    members, at = {}, 0
+    while len(members) < MEMBERS:
+        head = file.at(at, BLOCK)
+        if len(head) < BLOCK or not head.strip(b"\0"):
+            break
+        name, size = head[:100].rstrip(b"\0").decode("utf-8", "replace"), _octal(head[124:136])
+        if _octal(head[148:156]) != sum(head[:148]) + 8 * 32 + sum(head[156:]):
+            raise Broken("bad_header", "the header at byte %d has a wrong sum" % at, at)
+        if name in members:
+            layout.fault("duplicate", "two members are called %r" % name)
+        if at + BLOCK + size > file.size:
+            layout.shortfall(at + BLOCK + size, "the member %r is cut" % name)
+        members[name.split("/")[-1]] = file.part(at + BLOCK, size)
+        at += BLOCK + -(-size // BLOCK) * BLOCK
+    end = file.at(at, 2 * BLOCK)
+    if len(end) < 2 * BLOCK and not layout.needed:
+        layout.shortfall(at + 2 * BLOCK, "the two blocks that end the archive are missing")
+    rest = file.at(at, min(file.size - at, 1 << 20))
+    if rest.strip(b"\0"):
+        layout.fault("trailing", "bytes that belong to no member follow the archive", at)
+    return members
+
+
+def _octal(field):
+    text = field.strip(b"\0 ")
+    if not text or text.strip(b"01234567"):
+        raise Broken("bad_header", "a tar header with a number that is none")
+    return int(text, 8)
+
+
+def _storages(file, layout):
+    """{key: (dtype, elements, offset)}"""
+    count, at = next_pickle(file, 0, layout, "storages")
+    if type(count.root) is not int:
+        raise Broken("bad_pickle", "the number of storages is no number")
+    storages = {}
+    for _ in range(min(count.root, 1 << 20)):
+        row, at = next_pickle(file, at, layout, "storages")
+        key, dtype = _storage(row.root)
+        elements = int.from_bytes(file.exactly(at, 8, "the size of a storage"), "little", signed=True)
+        nbytes = elements * (BITS[dtype] // 8)
+        if elements < 0 or at + 8 + nbytes > file.size:
+            raise Broken("bad_size", "storage %s has %d elements, more than the member holds" % (key, elements), at)
+        storages[key] = dtype, elements, file.base + at + 8
+        layout.span("storage %s" % key, file.base + at + 8, nbytes)
+        at += 8 + nbytes
+    _, at = next_pickle(file, at, layout, "storages")
+    if at != file.size:
+        layout.fault("trailing", "{:,} bytes follow the last storage".format(file.size - at), file.base + at)
+    return storages
+
+
+def _storage(root):
+    if type(root) is not tuple or len(root) != 3 or type(root[2]) is not Global:
+        raise Broken("bad_pickle", "a storage that is not told by key, location and type")
+    dtype = TYPED.get(root[2].attribute[: -len("Storage")])
+    if dtype is None:
+        raise Broken("bad_pickle", "a storage of an unknown kind, %s" % root[2].name)
+    return str(root[0]), dtype
+
+
+def _tensors(file, storages, layout):
+    count, at = next_pickle(file, 0, layout, "tensors")
+    if type(count.root) is not int:
+        raise Broken("bad_pickle", "the number of tensors is no number")
+    for _ in range(min(count.root, 1 << 20)):
+        row, at = next_pickle(file, at, layout, "tensors")
+        if type(row.root) is not tuple or len(row.root) != 3 or str(row.root[1]) not in storages:
+            raise Broken("mismatch", "a tensor of a storage that is not there")
+        (ndim,) = struct.unpack("<i4x", file.exactly(at, 8, "a tensor"))
+        if not 0 <= ndim <= 64:
+            raise Broken("bad_header", "a tensor of %d dimensions" % ndim, file.base + at)
+        numbers = struct.unpack("<%dq" % (2 * ndim + 1), file.exactly(at + 8, 16 * ndim + 8, "a tensor"))
+        at += 16 * ndim + 16
+        _view(str(row.root[0]), storages[str(row.root[1])], numbers[:ndim], numbers[ndim:-1], numbers[-1], layout)
+    if at != file.size:
+        layout.fault("trailing", "{:,} bytes follow the last tensor".format(file.size - at), file.base + at)
+
+
+def _view(name, storage, shape, strides, offset, layout):
+    dtype, elements, start = storage
+    reach = 0 if 0 in shape else 1 + sum((length - 1) * stride for length, stride in zip(shape, strides))
+    if min(shape + strides, default=0) < 0 or offset < 0 or offset + reach > elements:
+        layout.fault("bad_size", "tensor %s reaches beyond its storage of %d elements" % (name, elements))
+    width = BITS[dtype] // 8
+    layout.tensor(name, dtype, shape, start + offset * width, reach * width)
