@@ -8,7 +8,7 @@ from verikit import TensorShapeSane
 
 SHORT = {
     "float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2",
-    "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "uint8": "u8", 
+    "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "uint8": "u8",
     "uint16": "u16", "uint32": "u32", "bool": "bool",
 }  # fmt: skip
 

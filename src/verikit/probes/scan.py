@@ -265,8 +265,8 @@ class Looked:
         if not n:
             return True, "%s values %s%s" % ("{:,}".format(self.total), described(predicate), shown)
         where = index_of(first, self.tensor.shape)
-        what = self.odd_words() if predicate == ["finite"] else "are not " + described(predicate)
-        rest = "" if predicate == ["finite"] else shown + (", " + self.odd_words() if self.nans + self.infs else "")
+        what = self.odd_words() if predicate[0] == "finite" else "are not " + described(predicate)
+        rest = "" if predicate[0] == "finite" else shown + (", " + self.odd_words() if self.nans + self.infs else "")
         are = what.replace("are ", "is ", 1) if n == 1 else what
         return False, "{:,} of {:,} values {}, first at {}{}".format(n, self.total, are, where, rest)
 
@@ -617,10 +617,10 @@ def list_answer(atom, values, shape, stats, relate):
             return True, "{:,} values {}{}".format(len(values), described(atom), range_of(stats.low, stats.high))
         where = index_of(bad[0], shape)
         what = "are not %s" % described(atom)
-        if atom == ["finite"]:
+        if atom[0] == "finite":
             what = "are NaN" if stats.nans and not stats.infs else "are Inf" if not stats.nans else "are NaN or Inf"
         what = what.replace("are ", "is ", 1) if len(bad) == 1 else what
-        shown = "" if atom == ["finite"] else range_of(stats.low, stats.high)
+        shown = "" if atom[0] == "finite" else range_of(stats.low, stats.high)
         return False, "{:,} of {:,} values {}, first at {}{}".format(len(bad), len(values), what, where, shown)
     if word == "distinct":
         spare = len(values) - len(set(values))

@@ -36,23 +36,44 @@ def lines(faults: Iterable[Fault]) -> list[str]:
 def _line(group: list[Fault]) -> str:
     first = group[0]
     if first.kind in ("missing", "extra") and len(group) > 1:
-        return f"{first.what}, {len(group)} tensors: {places(group, most=4)}"
+        return f"{first.what}, {len(group):,} tensors: {places(group, most=5)}"
     hint = f" ({first.hint})" if first.hint else ""
-    colon = (
-        ":"
-        if first.kind in ("missing", "extra", "dtype", "rank", "forbidden", "held", "value", "relation", "meta")
-        else ""
-    )
-    alike = f"; {len(group)} alike" if len(group) > 1 else ""
+    colon = ":" if first.kind not in ("axis", "file", "index") or first.what.startswith("[") else ""
+    alike = f"; {len(group):,} alike" if len(group) > 1 else ""
     return f"{places(group)}{colon} {first.what}{hint}{alike}"
 
 
 def places(group: list[Fault], most: int = 3) -> str:
-    """Where: numbers folded into ranges, files and names by themselves."""
-    rows = collapsed([fault.where for fault in group])
+    """Where: numbers folded into ranges, a file that all share said once, many parts of the same blocks together."""
+    files = {fault.file for fault in group}
+    file = files.pop() if len(files) == 1 else ""
+    named = [fault.name if file and fault.name else fault.where for fault in group]
+    rows = _blocks(collapsed(named), most)
     shown = ", ".join(name for name, _ in rows[:most])
     left = sum(n for _, n in rows[most:])
-    return f"{shown} and {left:,} more" if left else shown
+    head = f"{file}:" if file and group[0].name else ""
+    return f"{head}{shown} and {left:,} more" if left else f"{head}{shown}"
+
+
+PARTS = 8
+"""Parts of a block that are named."""
+
+
+def _blocks(rows: list[tuple[str, int]], most: int) -> list[tuple[str, int]]:
+    """Too many rows, with those in the same numbered blocks folded: `model.layers.{58..60}.(mlp.down_proj.weight, …)`."""
+    if len(rows) <= most:
+        return rows
+    blocks: dict[str, list[tuple[str, int]]] = {}
+    for name, n in rows:
+        match = re.match(r"\D*?(\d+|\{[^}]*\})\.", name)
+        blocks.setdefault(match[0] if match else name, []).append((name[len(match[0]) :] if match else "", n))
+    folded = []
+    for head, parts in blocks.items():
+        inside = ", ".join(part for part, _ in parts[:PARTS]) + (
+            f", {len(parts) - PARTS} more" if len(parts) > PARTS else ""
+        )
+        folded.append((f"{head}({inside})" if len(parts) > 1 else head + inside, sum(n for _, n in parts)))
+    return folded
 
 
 def wrapper_hint(outcome: Outcome, present: list[str]) -> str:

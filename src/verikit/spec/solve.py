@@ -52,6 +52,8 @@ class Bound(NamedTuple):
 PLAIN: Mapping[str, Any] = {"device": "file", "stride0": False, "contiguous": True, "storage": 0, "nbytes": 0}
 """How a tensor in a file is held, where its format says nothing else."""
 
+PLACEHOLDER = "a ZeRO-3 placeholder: the data is in the partitioned files"
+
 FINITE = predicates.Atom("finite")
 
 
@@ -531,6 +533,9 @@ class Solver:
         self.fault("dtype", plan, entry, what, hint=hint)
 
     def rank_fault(self, plan: Plan, entry: Entry, value: Value) -> None:
+        if entry.shape == (0,):
+            self.fault("rank", plan, entry, "[0], empty, where values are expected", hint=PLACEHOLDER)
+            return
         shown = " ".join(map(str, value.axes or ()))
         least = sum(axis.run is None and not axis.optional for axis in value.axes or ())
         most = least + sum(axis.optional for axis in value.axes or ())
@@ -542,8 +547,6 @@ class Solver:
 
     def rank_hint(self, entry: Entry, value: Value, least: int, most: int) -> str:
         shape = entry.shape
-        if shape == (0,):
-            return "empty: a ZeRO-3 placeholder, its data is in the partitioned files"
         if len(shape) == most + 1 and shape[0] == 1:
             return "an extra batch axis in front"
         if len(shape) == 1 and least > 1:
@@ -636,7 +639,7 @@ class Solver:
                 if word:
                     bad.append((word, position))
             wanted = tuple(expected)
-            for word, _ in bad:
+            for word, _ in merged(bad, plan, entry, wanted):
                 self.fault(
                     "axis",
                     plan,
@@ -691,7 +694,7 @@ class Solver:
         """Config keys behind one mention of their file."""
         out: list[str] = []
         file = ""
-        for origin in (each for row in origins for each in row.split(", ")):
+        for origin in dict.fromkeys(each for row in origins for each in row.split(", ")):
             head, _, rest = origin.partition(" ")
             same = bool(rest) and head == file and "=" in rest
             out.append(rest if same else origin)
@@ -716,7 +719,7 @@ class Solver:
         """A likely cause, where arithmetic supports it."""
         seen = entry.shape
         if seen == (0,) or (0 in seen and 0 not in wanted):
-            return "empty: a ZeRO-3 placeholder, its data is in the partitioned files"
+            return PLACEHOLDER
         if len(seen) > 1 and seen == wanted[::-1] and seen != wanted:
             return "transposed"
         if sorted(seen) == sorted(wanted) and seen != wanted:
@@ -732,6 +735,9 @@ class Solver:
         return ""
 
     def size_hint(self, axis: Axis, size: int, wanted: int, entry: Entry, captured: Mapping[str, int]) -> str:
+        near = self.other_words(size, axis, entry, captured, near=True)
+        if near:
+            return f"equals {near}"
         factor = self.factor_hint(axis, size, entry, captured)
         if factor:
             return factor
@@ -767,10 +773,14 @@ class Solver:
                 return f"{size // each}*{unit}, not {wanted}*{unit}"
         return ""
 
-    def other_words(self, size: int, axis: Axis, entry: Entry, captured: Mapping[str, int]) -> str:
+    def other_words(self, size: int, axis: Axis, entry: Entry, captured: Mapping[str, int], near: bool = False) -> str:
+        """Other words of the spec that come to this size; `near`: arithmetic that shares a name with the axis."""
+        mine = set(arithmetic.names(axis.term)) if axis.term is not None else set()
         found: list[str] = []
         for _, other in all_axes(self.compiled):
             if other.term is None or isinstance(other.term, arithmetic.Num) or other.term == axis.term:
+                continue
+            if near and (not isinstance(other.term, arithmetic.Op) or not mine & set(arithmetic.names(other.term))):
                 continue
             try:
                 if arithmetic.size(other.term, self.lookup(entry, captured)) == size:
@@ -1104,6 +1114,13 @@ def laid_out(axes: tuple[Axis, ...], shape: tuple[int, ...]) -> list[tuple[Axis,
     rows.append((axes[run], run, tuple(shape[run:end])))
     rows += [(axis, end + k, shape[end + k]) for k, axis in enumerate(axes[run + 1 :])]
     return rows
+
+
+def merged(bad: list[tuple[str, int]], plan: Plan, entry: Entry, wanted: tuple[int, ...]) -> list[tuple[str, int]]:
+    """Several axes that are off are one fault if the shape as a whole says more: transposed, reshaped."""
+    whole = len(bad) > 1 and sorted(entry.shape) == sorted(wanted)
+    shown = " ".join(map(str, plan.rule.value.axes or ()))
+    return [(f"{list(entry.shape)}, expected {list(wanted)}: [{shown}]", 0)] if whole else bad
 
 
 def label(axis: Axis, position: int, entry: Entry) -> str:
