@@ -1,0 +1,42 @@
+"""Every kind of host keeps to the same contract."""
+
+import os
+import sys
+
+import pytest
+
+from verikit import Exec, Local
+from verikit.testing import check_host, embedded_ssh_hosts
+
+
+def test_local(tmp_path):
+    """
+    A look on this machine goes through the agent and keeps to the contract.
+    """
+    check_host(Local(), tmp_path)
+
+
+def test_exec(tmp_path):
+    """
+    An agent behind a command keeps to the contract.
+    """
+    check_host(Exec(["env", "A=b c"], python=sys.executable), tmp_path)
+
+
+def test_embedded_ssh(tmp_path):
+    """
+    A host behind asyncssh's server keeps to the contract.
+    """
+    with embedded_ssh_hosts(1, tmp_path / "ssh") as hosts:
+        (tmp_path / "data").mkdir()
+        check_host(hosts.addresses[0], tmp_path / "data")
+
+
+@pytest.mark.skipif(sshd_path() is None and not os.environ.get("CI"), reason="no sshd on this machine")
+def test_openssh(tmp_path):
+    """
+    A host behind OpenSSH's own server keeps to the contract.
+    """
+    (tmp_path / "data").mkdir()
+    with real_sshd(tmp_path / "ssh") as server:
+        check_host(server.address, tmp_path / "data")
