@@ -52,7 +52,7 @@ def structure(file, layout):
     alignment = metadata.get("general.alignment", 32)
     if type(alignment) is not int or alignment < 1 or alignment & (alignment - 1):
         raise Broken("bad_header", "general.alignment is no power of two: %.40r" % (alignment,))
-    _place(rows, walk.cursor.offset, alignment, layout)
+    _place(file, rows, walk.cursor.offset, alignment, layout)
     layout.notes["keys"] = pairs
     layout.notes.update((key, metadata[key]) for key in metadata if "chat_template" not in key)
     _templates(metadata, layout)
@@ -161,7 +161,7 @@ def _row(walk, layout):
     return name, kind, shape[::-1], offset, nbytes
 
 
-def _place(rows, table_end, alignment, layout):
+def _place(file, rows, table_end, alignment, layout):
     """Every tensor starts where the one before it ends, padded; the file ends so too."""
     start = _up(table_end, alignment)
     end, seen, sure, before = 0, set(), True, "the table"
@@ -188,8 +188,8 @@ def _place(rows, table_end, alignment, layout):
     if layout.needed is not None or not sure:
         return
     if not rows:  # only keys: a vocabulary. The padding after them may be left away.
-        if layout.size > start:
-            layout.fault("trailing", "%d bytes follow the keys" % (layout.size - start), start)
+        if layout.size > start or file.at(table_end, start - table_end).strip(b"\0"):
+            layout.fault("trailing", "%d bytes follow the keys" % (layout.size - table_end), table_end)
     elif layout.size < start + end:
         layout.shortfall(start + end, "the padding after the last tensor is cut")
     elif layout.size > start + end:
@@ -205,7 +205,7 @@ def _templates(metadata, layout):
         if key.startswith("tokenizer.chat_template") and type(metadata[key]) is str:
             reaches, doubt = template.judge(metadata[key])
             if reaches:
-                layout.fault("unsafe_template", "unsafe chat template: %s would reach for %s" % (key, reaches))
+                layout.hidden.append({"what": reaches, "where": key, "kind": "chat template"})
             elif doubt:
                 layout.unseen("ambiguous", "the chat template %s uses %s" % (key, doubt))
 
