@@ -270,7 +270,7 @@ def _unsafe(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
         if name not in check.allow and (pickle_names.kind(name) == "harmful" or use["use"] == "changed"):
             yield f"unsafe pickle: would {_WOULD[use['use']]} {_known_as(name)} ({use['where']})"
     for row in facts["pickle"]["hidden"]:
-        yield f"unsafe pickle: would reach {row['what']} ({row['where']})"
+        yield f"unsafe {row.get('kind', 'pickle')}: would reach {row['what']} ({row['where']})"
 
 
 _WOULD = {"called": "call", "constructed": "construct", "named": "import", "changed": "change"}
@@ -427,6 +427,8 @@ def _warnings(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
         for name, use in _globals(facts).items():
             if pickle_names.kind(name) != "harmless":
                 yield f"the pickle would {_WOULD[use['use']]} {name}"
+        for row in facts["pickle"]["hidden"]:
+            yield f"the {row.get('kind', 'pickle')} would reach {row['what']}"
     for measured in facts.get("measured", ()):
         yield from measured["notes"]
 

@@ -465,7 +465,7 @@ def facts_of(path, folder, layouts, depth):
         "content": _content_facts(layouts.values()) if depth == "content" else None,
         "tensors": sum(len(layout.tensors) for layout in layouts.values()),
         "faults": sum(len(layout.faults) for layout in layouts.values()) + (len(folder.faults) if folder else 0),
-        "pickle": _pickles(layouts),
+        "pickle": _pickles(layouts if folder is None else dict(layouts, **{"the folder": folder})),
         "oldest": min((layout.mtime for layout in layouts.values()), default=None),
     }
 
@@ -529,7 +529,7 @@ def _pickles(layouts):
         more += layout.more.get("globals", 0)
         for name, use in layout.globals.items():
             found.setdefault(name, {"use": use["use"], "where": "%s in %s" % (use["where"], file)})
-        hidden += [{"what": row["what"], "where": "%s in %s" % (row["where"], file)} for row in layout.hidden]
+        hidden += [dict(row, where="%s in %s" % (row["where"], file)) for row in layout.hidden]
     names = sorted(found, key=lambda name: (_GRAVITY.index(pickle_names.kind(name)), name))
     kept = {name: found[name] for name in names[:NAMES]}
     lost = sum(pickle_names.kind(name) != "harmless" for name in names[NAMES:])
