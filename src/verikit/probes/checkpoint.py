@@ -11,7 +11,7 @@ import os
 
 from verikit.probes import formats
 from verikit.probes.formats import hub, pickle_names, signs
-from verikit.probes.formats.layout import Broken, Layout, Window
+from verikit.probes.formats.layout import Broken, Layout, Window, uncollected
 from verikit.probes.place import CannotSee, kind_of
 
 FILES = 4096
@@ -332,10 +332,11 @@ def read(place, path, look, member=None):
             layout = Layout(path, info.st_size)
             layout.mtime = info.st_mtime
             window = Window(file, layout.size, path=path)
-            if member is not None and member.module:
-                _as_told(window, layout, member)
-            else:
-                _structure(window, layout)
+            with uncollected():
+                if member is not None and member.module:
+                    _as_told(window, layout, member)
+                else:
+                    _structure(window, layout)
             layout.read = min(window.read, layout.size)
             if look.name == "content" and not layout.faults:
                 told(layout, _content, place, file, layout, look)

@@ -12,11 +12,9 @@ Bounds: opcodes, depth of marks, size of one value; beyond them `CannotSee("boun
 built: a value used a thousand times is there once.  Long texts and bytes stay in the file, as `Long`.
 """
 
-import gc
 import struct
-from contextlib import contextmanager
 
-from verikit.probes.formats.layout import Broken
+from verikit.probes.formats.layout import Broken, uncollected
 from verikit.probes.place import CannotSee
 
 OPCODES = 30 * 1000 * 1000
@@ -26,19 +24,16 @@ LONG = 1 << 16
 
 # How a name is used, the weakest first: the strongest use is kept.
 USES = ("named", "constructed", "called", "changed")
+NAMED, CONSTRUCTED, CALLED, CHANGED = range(4)
 
 
 class Global:
-    """A name that an unpickler would import, `module.attribute`."""
+    """A name that an unpickler would import, `module.attribute`; `use` counts in `USES`."""
 
-    __slots__ = ("attribute", "module")
+    __slots__ = ("attribute", "module", "name", "use")
 
     def __init__(self, module, attribute):
-        self.module, self.attribute = module, attribute
-
-    @property
-    def name(self):
-        return self.module + "." + self.attribute
+        self.module, self.attribute, self.name, self.use = module, attribute, module + "." + attribute, 0
 
     def __repr__(self):
         return "<%s>" % self.name
@@ -62,12 +57,12 @@ class Call:
 
 
 class Persistent:
-    """What stands outside of the pickle, by its id: a storage, in torch's files."""
+    """What stands outside of the pickle, by its id: a storage, in torch's files. `storage`: for whoever has looked it up."""
 
-    __slots__ = ("id",)
+    __slots__ = ("id", "storage")
 
     def __init__(self, id):
-        self.id = id
+        self.id, self.storage = id, None
 
 
 class Long:
@@ -84,13 +79,12 @@ class Walk:
 
     def __init__(self):
         self.root, self.end, self.protocol = None, 0, 0
-        self.globals, self.hidden, self.persistent = {}, [], []
+        self.names, self.hidden, self.persistent = {}, [], []
 
-    def use(self, item, how):
-        """Notes how a name is used, where `item` is one."""
-        if type(item) is Global:
-            known = self.globals.get(item.name, "named")
-            self.globals[item.name] = max(known, how, key=USES.index)
+    @property
+    def globals(self):
+        """{dotted name: its strongest use}"""
+        return {item.name: USES[item.use] for item in self.names.values()}
 
 
 def walk(data, layout=None, where="", start=0, opcodes=OPCODES):
@@ -101,7 +95,7 @@ def walk(data, layout=None, where="", start=0, opcodes=OPCODES):
     """
     machine = _Machine(data, start)
     try:
-        with _uncollected():  # millions of small tuples, none of them garbage: a third of the time
+        with uncollected():
             machine.run(opcodes)
     except (IndexError, struct.error):
         raise Broken("bad_pickle", "the pickle breaks off at byte %d" % machine.at, machine.at) from None
@@ -115,23 +109,13 @@ def walk(data, layout=None, where="", start=0, opcodes=OPCODES):
     return machine.walk
 
 
-@contextmanager
-def _uncollected():
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
-
-
 class _Machine:
     """The stack, the marks and the memo of an unpickler."""
 
     def __init__(self, data, start):
         self.data, self.at, self.stack, self.marks, self.memo, self.sparse = data, start, [], [], [], {}
-        self.names, self.walk = {}, Walk()
+        self.walk = Walk()
+        self.names = self.walk.names
 
     def run(self, opcodes):
         # A state dict of 10^5 tensors has 3,200,000 opcodes: the ten commonest are handled here, in the order
@@ -266,15 +250,15 @@ class _Machine:
         item = self.names.get(key)
         if item is None:
             item = self.names[key] = Global(*_today(module, attribute))
-        self.walk.globals.setdefault(item.name, "named")
         if "." in attribute and len(self.walk.hidden) < 64:
             self.walk.hidden.append("%s, reached through %s" % (attribute, module))
         return item
 
-    def called(self, function, args, how="called"):
+    def called(self, function, args, how=CALLED):
         """The outcome of a call, as a symbol; plain containers as themselves."""
-        self.walk.use(function, how)
         if type(function) is Global:
+            if function.use < how:
+                function.use = how
             build = _PLAIN.get(function.name)
             plain = build(args) if build else None
             if plain is not None:
@@ -290,7 +274,7 @@ class _Machine:
             pairs = [(items[at], items[at + 1]) for at in range(0, len(items), 2)]
             target.items = (target.items or []) + pairs
         else:
-            self.walk.use(target, "changed")
+            _changed(target)
 
     def extend(self, target, items):
         if type(target) is list:
@@ -298,7 +282,13 @@ class _Machine:
         elif type(target) is Call:
             target.items = (target.items or []) + items
         else:
-            self.walk.use(target, "changed")
+            _changed(target)
+
+
+def _changed(target):
+    """Notes that an attribute or item of something imported would be set: of a module, a class, a registry."""
+    if type(target) is Global:
+        target.use = CHANGED
 
 
 def _key(item):
@@ -452,20 +442,20 @@ def _obj(machine):
 
 def _new_object(machine):
     args, cls = machine.stack.pop(), machine.stack.pop()
-    return machine.called(cls, args, "constructed")
+    return machine.called(cls, args, CONSTRUCTED)
 
 
 def _new_object_ex(machine):
     kwargs, args, cls = machine.stack.pop(), machine.stack.pop(), machine.stack.pop()
-    return machine.called(cls, (args, kwargs), "constructed")
+    return machine.called(cls, (args, kwargs), CONSTRUCTED)
 
 
 def _build(machine):
     state, target = machine.stack.pop(), machine.stack[-1]
     if type(target) is Call:
         target.state = state
-    elif type(target) is Global:
-        machine.walk.use(target, "changed")
+    else:
+        _changed(target)
 
 
 def _dict(machine):

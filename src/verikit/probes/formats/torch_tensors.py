@@ -28,7 +28,12 @@ NESTED = 64
 
 def storage_of(item):
     """The `Storage` that a persistent id names: ("storage", type, key, location, elements, …)."""
-    pid = item.id
+    if item.storage is None:
+        item.storage = _storage_named(item.id)
+    return item.storage
+
+
+def _storage_named(pid):
     if type(pid) is not tuple or len(pid) < 5 or pid[0] != "storage" or type(pid[1]) is not Global:
         raise Broken("bad_pickle", "a persistent id that names no storage")
     kind = pid[1].attribute
@@ -193,10 +198,13 @@ def _storage(item):
     return storage_of(item)
 
 
+_WHOLE = frozenset((int,))
+
+
 def _ints(items):
     if type(items) is Call and items.name == "torch.Size":
         items = items.args[0]
-    if type(items) not in (tuple, list) or not all(type(item) is int for item in items):
+    if type(items) not in (tuple, list) or not _WHOLE.issuperset(map(type, items)):
         raise TypeError
     return tuple(items)
 
