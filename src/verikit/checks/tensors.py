@@ -167,8 +167,8 @@ class TensorShapeSane(Check):
     def _seen(self, facts: Facts) -> Finding | Seen:
         entries, files = _entries(facts)
         constants = self._constants(facts)
-        if self.values == "none" and not facts.get("faults") and not facts.get("unknowns"):
-            dims = solve.quick(self.compiled, entries, constants)
+        if self.values == "none" and not self.ignore and not facts.get("faults") and not facts.get("unknowns"):
+            dims = solve.quick(self.compiled, entries, constants, self.strict)
             if dims is not None:
                 return self._passed(entries, files, dims)
         solver = Solver(
@@ -239,7 +239,10 @@ class TensorShapeSane(Check):
         if outcome.unknown:
             cause, sentence = outcome.unknown[0]
             more = f" (and {len(outcome.unknown) - 1} more)" if len(outcome.unknown) > 1 else ""
-            why = f"; {facts['config_missing']}" if facts.get("config_missing") and "has no key" in sentence else ""
+            no_config = (
+                facts.get("config_missing") and not isinstance(self.config, Mapping) and "has no key" in sentence
+            )
+            why = f"; {facts['config_missing']}" if no_config else ""
             return Finding(UNKNOWN, sentence + why + more, cause=Cause(cause), facts=told)
         if outcome.examined == outcome.extra and not any(
             rule.kind in ("files", "meta", "config") for rule in self.compiled.spec.rules
@@ -431,7 +434,9 @@ def _entries(facts: Facts) -> tuple[list[Entry], list[str]]:
 
 def _file_faults(facts: Facts, files: list[str], outcome: Outcome) -> None:
     """What is wrong with the files themselves comes before what is wrong with their tensors."""
-    for number, _, what in facts.get("faults", ()):
-        outcome.faults.append(solve.Fault("file", -1, files[number], "", what))
+    broken = {files[number] for number, _, _ in facts.get("faults", ())}
+    if broken:  # what is missing may be in what could not be read
+        outcome.faults[:] = [fault for fault in outcome.faults if fault.kind != "missing"]
+    outcome.faults += [solve.Fault("file", -1, files[number], "", what) for number, _, what in facts.get("faults", ())]
     for number, cause, what in facts.get("unknowns", ()):
         outcome.unknown.append((cause, f"{files[number]}: {what}"))

@@ -266,7 +266,8 @@ class Looked:
             return True, "%s values %s%s" % ("{:,}".format(self.total), described(predicate), shown)
         where = index_of(first, self.tensor.shape)
         what = self.odd_words() if predicate[0] == "finite" else "are not " + described(predicate)
-        rest = "" if predicate[0] == "finite" else shown + (", " + self.odd_words() if self.nans + self.infs else "")
+        odd = ", {:,} NaN, {:,} Inf".format(self.nans, self.infs) if self.nans + self.infs else ""
+        rest = "" if predicate[0] == "finite" else shown + odd
         are = what.replace("are ", "is ", 1) if n == 1 else what
         return False, "{:,} of {:,} values {}, first at {}{}".format(n, self.total, are, where, rest)
 
@@ -476,7 +477,7 @@ def ordered_answer(np, atom, array):
     word = atom[0]
     if word == "distinct":
         spare = array.size - len(np.unique(array))
-        return spare == 0, "{:,} of {:,} values are repeats".format(spare, array.size) if spare else "all values differ"
+        return spare == 0, repeats(spare, array.size) if spare else "all values differ"
     if array.ndim == 0 or array.shape[-1] < 2:
         return True, "fewer than two values along the last axis"
     steps = np.diff(array.astype("f8") if array.dtype.kind == "f" else array.astype("i8"), axis=-1)
@@ -491,6 +492,10 @@ def ordered_answer(np, atom, array):
     return False, "not {}: {:,} of {:,} steps differ, first at {}, a step of {}".format(
         what, bad, good.size, first, number_text(got)
     )
+
+
+def repeats(spare, total):
+    return "{:,} of {:,} values {}".format(spare, total, "is a repeat" if spare == 1 else "are repeats")
 
 
 def distinct_answer(tensor, axis, noun, rows):

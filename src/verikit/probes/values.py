@@ -289,7 +289,10 @@ def torch_blocks(tensor, width):
             return
         done = 0
         for piece in pieces(tensor, max(1, scan.WHOLE // width)):
-            flat = piece.cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+            flat = piece.cpu().contiguous().reshape(-1)
+            if flat.stride(0) != 1:  # one element of an expanded tensor
+                flat = torch.empty(flat.shape, dtype=flat.dtype).copy_(flat)
+            flat = flat.view(torch.uint8).numpy()
             for start, block in scan.buffer_blocks(flat, width)(step):
                 yield done + start, block
             done += piece.numel()

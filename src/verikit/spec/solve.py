@@ -112,13 +112,12 @@ class Compiled:
 
 @attrs.frozen(eq=False)
 class Plan:
-    """A rule with what is worked out once. quick: sizes, names or None by axis, where the shape is that plain."""
+    """A rule with what is worked out once."""
 
     number: int
     rule: Rule
     regex: re.Pattern[str] | None
     file_regex: re.Pattern[str] | None
-    quick: tuple[int | str | None, ...] | None
     digits: bool
     """Whether its name pattern has digits of its own, so that a number in a name decides whether it fits."""
 
@@ -128,7 +127,7 @@ def compile_spec(spec: Any, dims: Any) -> Compiled:
     """The compiled form; raises ValueError for what is malformed or leaves a name that nothing can bind."""
     parsed = grammar.parse(spec)
     exprs, bounds, scopes = _dims_of(dims or {}, parsed.scopes)
-    plans = tuple(_plan(number, rule, scopes) for number, rule in enumerate(parsed.rules))
+    plans = tuple(_plan(number, rule) for number, rule in enumerate(parsed.rules))
     compiled = Compiled(parsed, exprs, bounds, scopes, plans)
     _refuse_unbindable(compiled)
     return compiled
@@ -162,7 +161,7 @@ def _about_itself(name: str, value: str) -> bool:
     return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", value) is not None
 
 
-def _plan(number: int, rule: Rule, scopes: Mapping[str, str]) -> Plan:
+def _plan(number: int, rule: Rule) -> Plan:
     name, file = rule.name, rule.file
     regex = re.compile(name.regex()) if name and rule.kind in ("tensor", "tensors") else None
     file_regex = re.compile(r"(?:.*/)?" + file.regex()) if file else None
@@ -171,33 +170,7 @@ def _plan(number: int, rule: Rule, scopes: Mapping[str, str]) -> Plan:
         if name
         else ""
     )
-    return Plan(number, rule, regex, file_regex, _quick(rule, scopes), any(c.isdigit() for c in text))
-
-
-def _quick(rule: Rule, scopes: Mapping[str, str]) -> tuple[int | str | None, ...] | None:
-    """The plain axes of a rule that needs nothing else: sizes, dims of the whole check, and `_`."""
-    value = rule.value
-    out: list[int | str | None] = []
-    plain = rule.kind == "tensor" and not (rule.forbidden or rule.when or rule.file) and value.predicate is None
-    if not plain or value.axes is None:
-        return None
-    for axis in value.axes:
-        simple = attrs.evolve(axis, term=None, label=None) == Axis()
-        if not simple or not isinstance(axis.term, (arithmetic.Num, arithmetic.Name, type(None))):
-            return None
-        if axis.term is None:
-            out.append(None)
-        elif isinstance(axis.term, arithmetic.Num):
-            out.append(int(axis.term.value))
-        elif (
-            "." in axis.term.name
-            or axis.term.name in scopes
-            or axis.term.name in (rule.name.variables if rule.name else ())
-        ):
-            return None
-        else:
-            out.append(axis.term.name)
-    return tuple(out)
+    return Plan(number, rule, regex, file_regex, any(c.isdigit() for c in text))
 
 
 def all_axes(compiled: Compiled) -> Iterable[tuple[Rule, Axis]]:
@@ -325,56 +298,109 @@ class Constants:
 # Quick.
 
 
-def quick(compiled: Compiled, entries: list[Entry], constants: Constants) -> dict[str, Bound] | None:
+class Table(NamedTuple):
+    """Every name that a plain spec stands for, with its axes (sizes, dims, None for any) and dtypes."""
+
+    rows: dict[str, tuple[tuple[int | str | None, ...], frozenset[str] | None]]
+    required: frozenset[str]
+
+
+def quick(
+    compiled: Compiled, entries: list[Entry], constants: Constants, strict: bool = False
+) -> dict[str, Bound] | None:
     """The dims, if everything fits at first sight; None means "look properly", not "wrong".
 
-    Nothing here builds a message.  Only for specs of exact names and plain axes: the checks inside a training loop.
+    Nothing here builds a message.  For specs without stars, of plain axes: the checks inside a training loop.
     """
-    by_name = _quick_rules(compiled)
-    if by_name is None or len(entries) != len(by_name):
-        return None
-    env: dict[str, int] = {}
     try:
-        for name in compiled.exprs:
-            env[name] = constants.get(name).value
-        for entry in entries:
-            axes, dtypes = by_name[entry[1]]
-            shape = entry[3]
-            if (dtypes is not None and entry[2] not in dtypes) or len(axes) != len(shape):
-                return None
-            for axis, size in zip(axes, shape):  # noqa: B905 - equal lengths, compared the line before
-                if axis.__class__ is int:
-                    if axis != size:
-                        return None
-                elif axis is not None and env.setdefault(axis, size) != size:  # type: ignore[arg-type]
-                    return None
-    except (KeyError, Unbound, Inexact):
+        env: dict[str, Any] = {name: constants.get(name).value for name in compiled.exprs}
+    except (Unbound, Inexact):
         return None
+    table = _table(compiled, env)
+    if table is None:
+        return None
+    rows, bound = table.rows, env.setdefault
+    met = {entry[1] for entry in entries}
+    if len(met) != len(entries) or not table.required <= met or (strict and len(met) > len(rows)):
+        return None
+    for entry in entries:
+        row = rows.get(entry[1])
+        if row is None:
+            if strict or not entry[1]:
+                return None
+            continue
+        axes, dtypes = row
+        shape = entry[3]
+        if (dtypes is not None and entry[2] not in dtypes) or len(axes) != len(shape):
+            return None
+        for axis, size in zip(axes, shape):  # noqa: B905 - of one length, as the line before has it
+            if axis.__class__ is int:
+                if axis != size:
+                    return None
+            elif axis is not None and bound(axis, size) != size:  # type: ignore[arg-type]
+                return None
     return {name: Bound(value, "") for name, value in env.items()}
 
 
-_QUICK: dict[int, tuple[Compiled, dict[str, tuple[tuple[int | str | None, ...], frozenset[str] | None]] | None]] = {}
+_TABLES: dict[int, tuple[Compiled, dict[str, Any], Table | None]] = {}
 
 
-def _quick_rules(compiled: Compiled) -> dict[str, tuple[tuple[int | str | None, ...], frozenset[str] | None]] | None:
-    kept = _QUICK.get(id(compiled))
-    if kept is not None and kept[0] is compiled:
-        return kept[1]
-    plain = not compiled.bounds and all(
-        plan.quick is not None and plan.rule.name is not None and plan.rule.name.exact and not plan.rule.optional_if
-        for plan in compiled.plans
-    )
-    rows = (
-        {str(plan.rule.name): (plan.quick, plan.rule.value.dtypes) for plan in compiled.plans if plan.quick is not None}
-        if plain
-        else None
-    )
-    if rows is not None and len(rows) != len(compiled.plans):
-        rows = None
-    if len(_QUICK) > 64:
-        _QUICK.clear()
-    _QUICK[id(compiled)] = (compiled, rows)
-    return rows
+def _table(compiled: Compiled, env: dict[str, Any]) -> Table | None:
+    """The table for these constants, kept for the next time."""
+    kept = _TABLES.get(id(compiled))
+    if kept is not None and kept[0] is compiled and kept[1] == env:
+        return kept[2]
+    if len(_TABLES) > 64:
+        _TABLES.clear()
+    made = None if compiled.bounds else _made_table(compiled, env)
+    _TABLES[id(compiled)] = (compiled, dict(env), made)
+    return made
+
+
+def _made_table(compiled: Compiled, env: dict[str, Any]) -> Table | None:
+    rows: dict[str, Any] = {}
+    required: list[str] = []
+
+    def lookup(name: str) -> Any:
+        if name in env:
+            return env[name]
+        raise Unbound(name)
+
+    for plan in compiled.plans:
+        rule, axes = plan.rule, _plain_axes(plan.rule, compiled.scopes, lookup)
+        if axes is None or rule.name is None or rule.name.starred or rule.optional_if is not None:
+            return None
+        try:
+            filled = [rule.name.filled(given) for given in rule.name.assignments(lookup)]
+        except (Unbound, Inexact):
+            return None
+        if any(name in rows for name in filled):
+            return None
+        rows.update(dict.fromkeys(filled, (axes, rule.value.dtypes)))
+        required += filled if not rule.optional else ()
+    return Table(rows, frozenset(required)) if required else None
+
+
+def _plain_axes(
+    rule: Rule, scopes: Mapping[str, str], lookup: Callable[[str], Any]
+) -> tuple[int | str | None, ...] | None:
+    """Its axes as sizes, dims of the whole check, and None for any; None if it needs more than that."""
+    value = rule.value
+    if rule.kind != "tensor" or rule.forbidden or rule.when or rule.file or value.predicate or value.axes is None:
+        return None
+    out: list[int | str | None] = []
+    for axis in value.axes:
+        if attrs.evolve(axis, term=None, label=None) != Axis():
+            return None
+        try:
+            out.append(None if axis.term is None else arithmetic.size(axis.term, lookup))
+        except Inexact:
+            return None
+        except Unbound:
+            if axis.dim is None or axis.dim in scopes or axis.dim in (rule.name.variables if rule.name else ()):
+                return None
+            out.append(axis.dim)
+    return tuple(out)
 
 
 # Properly.
@@ -511,9 +537,9 @@ class Solver:
         """Its dtype, its rank, and which axis is which."""
         if plan.rule.forbidden:
             return
-        if value.dtypes is not None and entry.dtype not in value.dtypes:
+        if (value.dtypes is not None and entry.dtype not in value.dtypes) or entry.dtype.startswith("a "):
             self.dtype_fault(plan, entry, value.dtypes)
-        if value.axes is None:
+        if value.axes is None or entry.dtype.startswith("a "):  # a list, a str: no tensor, and told as such
             return
         numbers = {k: int(v) for k, v in captured.items() if v is not None and v.isdigit()}
         rows = laid_out(value.axes, entry.shape)
@@ -522,11 +548,12 @@ class Solver:
         else:
             self.sized.append((plan, entry, numbers, rows))
 
-    def dtype_fault(self, plan: Plan, entry: Entry, wanted: frozenset[str]) -> None:
-        what = f"{entry.dtype}, expected {grammar.show_dtypes(wanted)}"
+    def dtype_fault(self, plan: Plan, entry: Entry, wanted: frozenset[str] | None) -> None:
+        shown = grammar.show_dtypes(wanted) or "a tensor"
+        what = f"{entry.dtype}, expected {shown}"
         if entry.dtype not in BYTES:
-            what = f"no tensor but {entry.dtype}, expected {grammar.show_dtypes(wanted)}"
-        sizes = {BYTES.get(each, 0) for each in wanted}
+            what = f"{entry.dtype}, not a tensor of {shown}" if wanted else f"{entry.dtype}, not a tensor"
+        sizes = {BYTES.get(each, 0) for each in wanted or ()}
         hint = ""
         if len(sizes) == 1 and BYTES.get(entry.dtype, 0) == 2 * next(iter(sizes)):
             hint = "twice the bytes"
