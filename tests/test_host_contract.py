@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from verikit import Exec, Local
-from verikit.testing import check_host, embedded_ssh_hosts
+from verikit.testing import check_host, embedded_ssh_hosts, real_sshd
+from verikit.testing.sshd import sshd_path
 
 
 def test_local(tmp_path):

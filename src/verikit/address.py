@@ -236,16 +236,20 @@ def fold(names: Iterable[str]) -> str:
 
     Linear in the number of names, also where none can be folded.
     """
+    # The last number of a name varies; a port, or the end of an IP address with one, is no number of a host.
+    split = {name: None if re.search(r":\d+$", name) else _NUMBERED.fullmatch(name) for name in names}
+    padded = {(m[1], len(m[2]), m[3]) for m in split.values() if m and len(m[2]) > 1 and m[2].startswith("0")}
     groups: dict[tuple[str, int, str], list[int]] = {}
-    for name in dict.fromkeys(names):
-        match = re.fullmatch(r"(.*?)(\d+)([^\d]*)", name)
-        # The last number varies; a port is no number of a host.
-        if match is None or match[1].endswith(":") or re.search(r":\d+$", name):
+    for name, match in split.items():
+        if match is None:
             groups.setdefault((name, -1, ""), [])
         else:
-            width = len(match[2]) if match[2].startswith("0") else 0
+            width = len(match[2]) if (match[1], len(match[2]), match[3]) in padded else 0
             groups.setdefault((match[1], width, match[3]), []).append(int(match[2]))
     return ",".join(_fold_group(*key, numbers) for key, numbers in groups.items())
+
+
+_NUMBERED = re.compile(r"(.*?)(\d+)([^\d]*)", re.DOTALL)
 
 
 def _fold_group(head: str, width: int, tail: str, numbers: list[int]) -> str:

@@ -1,0 +1,289 @@
+"""Reports: what a person sees first, what tools read, what stays out."""
+
+import io
+import json
+import pathlib
+import xml.etree.ElementTree as ElementTree
+
+import attrs
+import jsonschema
+import pytest
+from hypothesis import given, settings
+
+import verikit.report
+from verikit import FAIL, PASS, UNKNOWN, Cause, Check, Finding, Look, Report, Unseen, verify
+from verikit.address import fold, hosts
+from verikit.report.text import show
+from verikit.testing import FakeHost, ManualClock, Stated
+from verikit.testing.strategies import trees
+
+SCHEMA = json.loads((pathlib.Path(verikit.report.__file__).parent / "report.schema.json").read_text())
+
+
+def said(place, path):
+    """Answered by made-up hosts."""
+    raise AssertionError
+
+
+@attrs.frozen(repr=False)
+class Says(Check):
+    """What a host says of a path."""
+
+    path: str
+
+    def look(self):
+        return Look(said, path=self.path)
+
+    def judge(self, facts):
+        verdict, reason = facts
+        return Finding({"pass": PASS, "fail": FAIL, "?": UNKNOWN}[verdict], reason, warnings=("careful",))
+
+
+def on(name, verdict, reason):
+    return FakeHost(name, {said: [[verdict, reason]]})
+
+
+LONG = "truncated: 12.4 GiB of 16.6 GiB (17,852,470,761 bytes expected); the ZIP directory at the end is missing " * 3
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """One FAIL, one UNKNOWN, two PASS, in an order that is not the order of importance."""
+    claim = (
+        Says("/ok").on(on("gpu01", "pass", "fine"))
+        & Says("/q").on(on("gpu02", "?", "can't tell"))
+        & (
+            Says("/ok2").on(on("gpu03", "pass", "fine"))
+            & Says("/root/eval/step20k.pt").on(on("root@ct129", "fail", LONG))
+        )
+    )
+    return verify(claim)
+
+
+class TestText:
+    """print(report)"""
+
+    def test_first_five_lines_tell_it(self, mixed):
+        """
+        Verdict, counts, and the deciding leaf with its host and reason stand in the first five lines.
+        """
+        head = "\n".join(str(mixed).split("\n")[:5])
+
+        assert head.startswith("✗ FAIL  1 fail, 1 unknown, 2 pass")
+        assert "root@ct129 · Says('/root/eval/step20k.pt')" in head
+        assert "truncated: 12.4 GiB of 16.6 GiB" in head
+
+    def test_fail_then_unknown_then_pass(self, mixed):
+        """
+        In the tree what is broken comes first, then what could not be seen, then what is well; the deciding leaf is marked.
+        """
+        tree = str(mixed).split("\n\n", 1)[1]
+        places = [tree.index(word) for word in ("step20k.pt", "/q", "/ok'")]
+
+        assert places == sorted(places)
+        assert tree.count("◀ decides") == 1
+        assert "◀ decides" in next(line for line in tree.split("\n") if "step20k.pt" in line)
+        assert "can't tell [ambiguous]" in tree
+        assert "warning: careful" in tree
+
+    def test_at_most_100_columns_and_no_colour(self, mixed):
+        """
+        No line is longer than 100 columns, none ends in blanks, and no escape code is in the text.
+        """
+        for line in str(mixed).split("\n"):
+            assert len(line) <= 100
+            assert line == line.rstrip()
+        assert "\x1b" not in str(mixed)
+
+    def test_colour_on_a_terminal_only(self, mixed):
+        """
+        `show` colours for a terminal and for nothing else.
+        """
+
+        class Terminal(io.StringIO):
+            def isatty(self):
+                return True
+
+        terminal, file = Terminal(), io.StringIO()
+        show(mixed, terminal)
+        show(mixed, file)
+
+        assert "\x1b[" in terminal.getvalue()
+        assert file.getvalue() == f"{mixed}\n"
+
+    def test_a_single_leaf_needs_no_tree(self):
+        """
+        A claim of one leaf prints its verdict, its reason in full, and its warnings.
+        """
+        text = str(verify(Says("/x"), on=on("gpu01", "fail", LONG)))
+
+        assert text.count("Says('/x')") == 1
+        assert text.replace("\n ", "").count("truncated") == 3
+        assert "warning: careful" in text
+
+    def test_hosts_that_say_the_same_are_folded(self):
+        """
+        128 hosts of which two differ make three lines, with ranges.
+        """
+        some = [on(f"gpu{n:03}", "fail" if n in (7, 64) else "pass", "as told") for n in range(1, 129)]
+        text = str(verify(Says("/x"), on=some))
+
+        assert "✗ gpu[007,064] · Says('/x')" in text
+        assert "✓ gpu[001-006,008-063,065-128] · Says('/x')" in text
+        assert len(text.split("\n")) < 15
+
+    def test_a_thousand_different_hosts_are_bounded(self):
+        """
+        Parts that all differ are written out up to a bound, and the rest is counted.
+        """
+        some = [on(f"gpu{n:04}", "pass", f"number {n}") for n in range(1000)]
+        text = str(verify(Says("/x"), on=some))
+
+        assert "… 950 more: 950 pass" in text
+        assert len(text.split("\n")) < 250
+
+    def test_waiting_says_how_it_went(self):
+        """
+        A waiting node notes its looks and its window.
+        """
+        there = FakeHost("gpu01", {said: [["fail", "not yet"], ["fail", "not yet"], ["pass", "now"]]})
+        text = str(verify(Says("/x").eventually(within=15), on=there, clock=ManualClock()))
+
+        assert "eventually, within 15 s  ·  3 looks in 2 s of 15 s" in text
+
+
+class TestValuesOut:
+    """What tools read."""
+
+    @settings(max_examples=60, deadline=None)
+    @given(trees(depth=4))
+    def test_reports_keep_to_their_schema(self, tree):
+        """
+        Every report is valid under the published JSON Schema, and comes back equal from its JSON.
+        """
+        from verikit.check import unbound
+
+        report = verify(_at_home(tree), on=FakeHost("h")) if unbound(tree) else verify(_at_home(tree))
+        data = json.loads(report.to_json())
+
+        jsonschema.validate(data, SCHEMA)
+        again = Report.from_dict(data)
+        assert again.to_dict() == data
+        assert again.verdict is report.verdict
+
+    def test_every_cause_is_in_the_schema(self):
+        """
+        The schema's list of causes is the closed set.
+        """
+        assert set(SCHEMA["$defs"]["cause"]["enum"]) == {None, *(cause.value for cause in Cause)}
+
+    def test_another_schema_is_refused(self):
+        """
+        A report of another version is a ValueError.
+        """
+        with pytest.raises(ValueError, match=r"schema 'verikit.report/1'"):
+            Report.from_dict({"schema": "verikit.report/2"})
+
+    def test_junit(self, mixed):
+        """
+        FAIL is a failure, UNKNOWN an error, what was not run is skipped; leaf and host name the case.
+        """
+        claim = Says("/a").on(on("h", "fail", "no\x00\x1b\ud800")).then(Says("/b").on(on("h2", "pass", "yes")))
+        root = ElementTree.fromstring(verify(claim).to_junit())
+        suite = root.find("testsuite")
+
+        assert (suite.get("tests"), suite.get("failures"), suite.get("errors"), suite.get("skipped")) == (
+            "2",
+            "1",
+            "0",
+            "1",
+        )
+        assert suite.find("testcase/failure").get("message") == r"no\x00\x1b\ud800"
+        assert suite.find("testcase").get("classname") == "Says.h"
+        mixed_suite = ElementTree.fromstring(mixed.to_junit()).find("testsuite")
+        assert (mixed_suite.get("failures"), mixed_suite.get("errors")) == ("1", "1")
+        assert mixed_suite.find("testcase/error").get("type") == "ambiguous"
+
+    def test_html_quotes_what_it_shows(self):
+        """
+        What a file or host says can't become markup in a notebook.
+        """
+        html = verify(Says("<script>alert(1)</script>"), on=on("gpu<b>", "fail", "<img src=x onerror=y>"))._repr_html_()
+
+        assert "<script>" not in html
+        assert "<img" not in html
+        assert "&lt;img" in html
+
+    def test_no_secret_leaves(self):
+        """
+        Tokens in reasons are masked in every form of the report.
+        """
+        leak = "curl -H 'Authorization: Bearer sk-abcdefghijklmnop1234567890' failed, password=hunter2hunter2"
+        report = verify(Says("/x"), on=on("h", "fail", leak))
+
+        for form in (str(report), report.to_json(), report.to_junit(), report._repr_html_()):
+            assert "hunter2" not in form
+            assert "abcdefghijklmnop" not in form
+
+    def test_unseen_facts_are_kept(self):
+        """
+        What is known of a host that could not be reached stands in the facts.
+        """
+        down = FakeHost("h", down=Unseen("unreachable", "no route", {"phase": "tcp", "seconds": 3.0}))
+        assert verify(Says("/x"), on=down).deciding.finding.facts["phase"] == "tcp"
+
+
+def _at_home(tree):
+    """The tree with every host made up."""
+    from verikit.check import On, fields_of
+
+    fields = {}
+    for field in fields_of(type(tree)):
+        value = getattr(tree, field.name)
+        if isinstance(value, Check):
+            value = _at_home(value)
+        elif isinstance(value, tuple) and value and isinstance(value[0], Check):
+            value = tuple(map(_at_home, value))
+        elif isinstance(tree, On) and field.name == "hosts":
+            value = tuple(FakeHost(str(host)) for host in value)
+        fields[field.name] = value
+    return type(tree)(**fields)
+
+
+class TestFolding:
+    """Names as short as a person would write them."""
+
+    @settings(max_examples=200, deadline=None)
+    @given(trees(depth=1))
+    def test_stated_leaf(self, leaf):
+        """
+        A leaf's title is its repr where nothing is long.
+        """
+        assert isinstance(leaf, Stated)
+        assert leaf.title == repr(leaf)
+
+    @pytest.mark.parametrize(
+        ("names", "folded"),
+        [
+            (["gpu1"], "gpu1"),
+            ([f"gpu{n:03}" for n in range(1, 65) if n != 63], "gpu[001-062,064]"),
+            (["a1", "b1", "a2"], "a[1-2],b1"),
+            (["root@n8", "root@n9", "root@n10"], "root@n[8-10]"),
+            (["127.0.0.1:22", "127.0.0.1:2222"], "127.0.0.1:22,127.0.0.1:2222"),
+            (["local"], "local"),
+        ],
+    )
+    def test_fold(self, names, folded):
+        """
+        Runs become ranges, widths are kept, ports and numbers alone are left as they are.
+        """
+        assert fold(names) == folded
+        if "127" not in folded:
+            assert sorted(str(host) for host in hosts(folded)) == sorted(names)
+
+    def test_unfoldable_names_are_linear(self):
+        """
+        Five thousand names that can't be folded are all there.
+        """
+        names = [f"h{n * 37 % 100_003}-{'x' * (n % 7)}q" for n in range(5000)]
+        assert fold(names).count(",") >= 4000
