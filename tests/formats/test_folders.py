@@ -1,0 +1,429 @@
+"""Checkpoints that are folders: complete ones pass, and what is missing, short, mixed or foreign is named."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import struct
+import zipfile
+
+import format_writers as w
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from safetensors.torch import save_file
+
+from verikit.checks.checkpoint import CheckpointIntact
+from verikit.errors import Cause
+from verikit.testing.here import examine_here
+from verikit.verdict import FAIL, PASS, UNKNOWN
+
+
+def look(path, **claims):
+    return examine_here(CheckpointIntact(str(path), **claims))
+
+
+GOOD = {
+    "dcp": lambda p: w.dcp(p / "c"),
+    "deepspeed": lambda p: w.deepspeed(p / "c"),
+    "deepspeed, one rank": lambda p: w.deepspeed(p / "c", ranks=1, parallel=1),
+    "deepspeed, last partition without padding": lambda p: w.deepspeed(p / "c", lean=True),
+    "deepspeed, the step itself": lambda p: w.deepspeed(p / "c") / "global_step1000",
+    "megatron": lambda p: w.megatron(p / "c"),
+    "megatron, the iteration itself": lambda p: w.megatron(p / "c") / "iter_0000500",
+    "megatron of ranks": lambda p: w.megatron_ranks(p / "c"),
+    "trainer": lambda p: w.trainer(p / "checkpoint-500"),
+    "trainer of 4 ranks": lambda p: w.trainer(p / "checkpoint-500", ranks=4),
+    "trainer, weights only": lambda p: w.trainer(p / "checkpoint-500", only_model=True),
+    "peft": lambda p: w.peft(p / "c"),
+    "peft with ranks of its own": lambda p: w.peft(p / "c", rank=8, rank_pattern={"v_proj": 8}),
+    "hub snapshot": lambda p: w.hub_cache(p),
+    "hub repository": lambda p: w.hub_cache(p).parent.parent,
+    "hub file": lambda p: w.hub_cache(p) / "model.safetensors",
+    "hub local_dir": lambda p: w.hub_local(p / "c"),
+    "hub local_dir, a file": lambda p: w.hub_local(p / "c") / "model.safetensors",
+}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_good_folders_pass(tmp_path, name):
+    """
+    What the frameworks write passes at structure, and is no FAIL at content.
+    """
+    path = GOOD[name](tmp_path)
+
+    found = look(path)
+
+    assert (found.verdict, found.cause) == (PASS, None), found.reason
+    assert look(path, depth="content").verdict is not FAIL
+
+
+def edit(path, change):
+    value = json.loads(path.read_text())
+    change(value)
+    path.write_text(json.dumps(value))
+
+
+def metadata(folder, change):
+    """Rewrites `.metadata` after a change to what it holds: torch's own classes, loaded here since torch wrote them here."""
+    path = folder / ".metadata"
+    value = pickle.loads(path.read_bytes())
+    change(value)
+    path.write_bytes(pickle.dumps(value))
+
+
+def piece(value, name):
+    index = next(index for index in value.storage_data if index.fqn == name)
+    return index, value.storage_data[index]
+
+
+def move(value, name, offset=0, length=0, path=None):
+    index, info = piece(value, name)
+    info.offset, info.length = info.offset + offset, info.length + length
+    info.relative_path = path or info.relative_path
+
+
+def grow(value, name):
+    size = value.state_dict_metadata[name].size
+    value.state_dict_metadata[name].size = torch.Size((size[0] + 1, *size[1:]))
+
+
+D = "__0_0.distcp"
+Z = "bf16_zero_pp_rank_%d_mp_rank_%02d_optim_states.pt"
+
+BROKEN = {
+    "dcp: no .metadata": ("dcp", lambda c: w.remove(c / ".metadata"), "no .metadata"),
+    "dcp: died before the rename": ("dcp", lambda c: (c / ".metadata").rename(c / ".metadata.tmp"), "the save died"),
+    "dcp: empty .metadata": ("dcp", lambda c: w.cut(c / ".metadata", 0), "empty"),
+    "dcp: .metadata cut": ("dcp", lambda c: w.cut(c / ".metadata", 900), "breaks off"),
+    "dcp: .metadata goes on": ("dcp", lambda c: w.append(c / ".metadata"), "follow the pickle"),
+    "dcp: pieces not there": ("dcp", lambda c: w.remove(c / D), "missing"),
+    "dcp: pieces empty": ("dcp", lambda c: w.cut(c / D, 0), "truncated"),
+    "dcp: pieces cut": ("dcp", lambda c: w.cut(c / D, 5000), "truncated"),
+    "dcp: one byte short": ("dcp", lambda c: w.cut(c / D, (c / D).stat().st_size - 1), "truncated"),
+    "dcp: pieces go on": ("dcp", lambda c: w.append(c / D), "are expected"),
+    "dcp: a piece moved": ("dcp", lambda c: metadata(c, lambda m: move(m, "model.layer.bias", offset=64)), "hole"),
+    "dcp: a piece too long": ("dcp", lambda c: metadata(c, lambda m: move(m, "model.layer.bias", length=64)), "overlap"),
+    "dcp: a piece outside": (
+        "dcp",
+        lambda c: metadata(c, lambda m: move(m, "step", path="../../elsewhere")),
+        "unsafe",
+    ),
+    "dcp: a piece not stored": (
+        "dcp",
+        lambda c: metadata(c, lambda m: m.storage_data.pop(piece(m, "model.layer.bias")[0])),
+        "no piece is stored",
+    ),
+    "dcp: bytes not stored": (
+        "dcp",
+        lambda c: metadata(c, lambda m: m.storage_data.pop(piece(m, "step")[0])),
+        "nothing is stored",
+    ),
+    "dcp: a name dropped": (
+        "dcp",
+        lambda c: metadata(c, lambda m: m.state_dict_metadata.pop("model.layer.bias")),
+        "no name of the state dict",
+    ),
+    "dcp: chunks do not cover": ("dcp", lambda c: metadata(c, lambda m: grow(m, "model.layer.bias")), "hold 8 of its 9"),
+    "dcp: chunk twice": (
+        "dcp",
+        lambda c: metadata(c, lambda m: m.state_dict_metadata["model.layer.bias"].chunks.append(
+            m.state_dict_metadata["model.layer.bias"].chunks[0])),
+        "two chunks",
+    ),
+    "dcp: a piece of another shape": (
+        "dcp",
+        lambda c: metadata(c, lambda m: swap(m, "model.layer.weight", "model.head.weight")),
+        "has the shape",
+    ),
+    "dcp: a piece's end zeroed": ("dcp", lambda c: zero_end(c, "model.layer.weight"), "model.layer.weight"),
+    "deepspeed: no folder of that name": (
+        "deepspeed", lambda c: (c / "latest").write_text("global_step2000"), "is not there",
+    ),
+    "deepspeed: latest empty": ("deepspeed", lambda c: (c / "latest").write_text(""), "names no folder"),
+    "deepspeed: latest leaves": ("deepspeed", lambda c: (c / "latest").write_text("../x"), "names no folder"),
+    "deepspeed: a rank lost": (
+        "deepspeed", lambda c: w.remove(c / "global_step1000" / (Z % (1, 0))), "rank 1, model-parallel rank 0",
+    ),
+    "deepspeed: the last rank lost": (
+        "deepspeed",
+        lambda c: [w.remove(c / "global_step1000" / (Z % (3, model))) for model in (0, 1)],
+        "speak of 4 data-parallel ranks",
+    ),
+    "deepspeed: model states lost": (
+        "deepspeed", lambda c: w.remove(c / "global_step1000" / "mp_rank_00_model_states.pt"), "model states of rank 0",
+    ),
+    "deepspeed: a rank cut": (
+        "deepspeed", lambda c: w.cut(c / "global_step1000" / (Z % (1, 1)), 300), "truncated",
+    ),
+    "deepspeed: two steps mixed": (
+        "deepspeed",
+        lambda c: torch.save(
+            {"module": w.state(1), "global_steps": 900, "dp_world_size": 4, "mp_world_size": 2},
+            c / "global_step1000" / "mp_rank_01_model_states.pt",
+        ),
+        "global_steps is 1000 and 900",
+    ),
+    "deepspeed: a partition too short": (
+        "deepspeed",
+        lambda c: torch.save(
+            {"optimizer_state_dict": {"single_partition_of_fp32_groups": [torch.zeros(64)], "zero_stage": 2}},
+            c / "global_step1000" / (Z % (1, 0)),
+        ),
+        "64 on others",
+    ),
+    "megatron: the iteration is not there": (
+        "megatron", lambda c: (c / "latest_checkpointed_iteration.txt").write_text("900"), "no iter_0000900",
+    ),
+    "megatron: the tracker is no number": (
+        "megatron", lambda c: (c / "latest_checkpointed_iteration.txt").write_text("iter_0000500"), "neither a number",
+    ),
+    "megatron: no common.pt": ("megatron", lambda c: w.remove(c / "iter_0000500" / "common.pt"), "common.pt is missing"),
+    "megatron: no metadata.json": ("megatron", lambda c: w.remove(c / "iter_0000500" / "metadata.json"), "metadata.json"),
+    "megatron: no .metadata": ("megatron", lambda c: w.remove(c / "iter_0000500" / ".metadata"), "no .metadata"),
+    "megatron: pieces cut": ("megatron", lambda c: w.cut(c / "iter_0000500" / D, 5000), "truncated"),
+    "megatron of ranks: one lost": (
+        "megatron of ranks", lambda c: w.remove(c / "iter_0000500" / "mp_rank_01_000"), "3 ranks are there of a grid of 2 x 2",
+    ),
+    "megatron of ranks: a file lost": (
+        "megatron of ranks", lambda c: w.remove(c / "iter_0000500" / "mp_rank_01_001" / "model_optim_rng.pt"), "missing",
+    ),
+    "trainer: state cut": ("trainer", lambda c: w.cut(c / "trainer_state.json", 20), "trainer_state.json"),
+    "trainer: step differs": (
+        "trainer", lambda c: edit(c / "trainer_state.json", lambda v: v.update(global_step=400)), "of step 500",
+    ),
+    "trainer: no step": ("trainer", lambda c: edit(c / "trainer_state.json", lambda v: v.pop("global_step")), "no global_step"),
+    "trainer: no weights": ("trainer", lambda c: w.remove(c / "model.safetensors"), "no weights"),
+    "trainer: no optimizer": ("trainer", lambda c: w.remove(c / "optimizer.pt"), "optimizer.pt is missing"),
+    "trainer: no scheduler": ("trainer", lambda c: w.remove(c / "scheduler.pt"), "scheduler.pt is missing"),
+    "trainer: no random state": ("trainer", lambda c: w.remove(c / "rng_state.pth"), "rng_state.pth is missing"),
+    "trainer: a rank's random state lost": (
+        "trainer of 4 ranks", lambda c: w.remove(c / "rng_state_2.pth"), "rng_state_2.pth is missing",
+    ),
+    "trainer: optimizer cut": ("trainer", lambda c: w.cut(c / "optimizer.pt", 500), "truncated"),
+    "trainer: weights of another model": (
+        "trainer",
+        lambda c: save_file({"layer.weight": torch.zeros(16, 4), "layer.bias": torch.zeros(16)}, c / "model.safetensors"),
+        "moments for",
+    ),
+    "trainer: weights gathered from nothing": (
+        "trainer", lambda c: save_file({name: torch.zeros(0) for name in w.state()}, c / "model.safetensors"), "no elements",
+    ),
+    "peft: no weights": ("peft", lambda c: w.remove(c / "adapter_model.safetensors"), "no weights"),
+    "peft: config cut": ("peft", lambda c: w.cut(c / "adapter_config.json", 10), "adapter_config.json"),
+    "peft: no tensors": ("peft", lambda c: save_file({}, c / "adapter_model.safetensors"), "no tensors"),
+    "peft: an A without its B": (
+        "peft",
+        lambda c: save_file(
+            {name: each for name, each in w.adapter_tensors().items() if "v_proj.lora_B" not in name},
+            c / "adapter_model.safetensors",
+        ),
+        "v_proj.lora_A",
+    ),
+    "peft: a B without its A": (
+        "peft",
+        lambda c: save_file(
+            {name: each for name, each in w.adapter_tensors().items() if "v_proj.lora_A" not in name},
+            c / "adapter_model.safetensors",
+        ),
+        "v_proj.lora_B",
+    ),
+    "peft: ranks differ": (
+        "peft",
+        lambda c: save_file(
+            {name: each[:2] if "q_proj.lora_A" in name else each for name, each in w.adapter_tensors().items()},
+            c / "adapter_model.safetensors",
+        ),
+        "of rank 2",
+    ),
+    "peft: not the rank of the config": (
+        "peft", lambda c: edit(c / "adapter_config.json", lambda v: v.update(r=16)), "says 16",
+    ),
+    "peft: empty under ZeRO-3": (
+        "peft",
+        lambda c: save_file({name: torch.zeros(0) for name in w.adapter_tensors()}, c / "adapter_model.safetensors"),
+        "no elements",
+    ),
+    "hub snapshot: the blob is gone": (
+        "hub snapshot", lambda c: (c / "model.safetensors").resolve().unlink(), "model.safetensors is missing",
+    ),
+    "hub snapshot: the blob is cut": (
+        "hub snapshot", lambda c: w.cut((c / "model.safetensors").resolve(), 300), "truncated",
+    ),
+    "hub repository: refs/main leads nowhere": (
+        "hub repository", lambda c: (c / "refs" / "main").write_text("f" * 40), "refs/main names",
+    ),
+    "hub local_dir: a download was not finished": (
+        "hub local_dir",
+        lambda c: (c / ".cache/huggingface/download" / f"{'x' * 28}.{'a' * 64}.incomplete").write_bytes(b"part"),
+        "was not finished",
+    ),
+    "hub local_dir: a file is gone": ("hub local_dir", lambda c: w.remove(c / "model.safetensors"), "missing"),
+}  # fmt: skip
+
+
+def swap(value, one, other):
+    """The places of two pieces exchanged."""
+    (_, first), (_, second) = piece(value, one), piece(value, other)
+    first.offset, second.offset = second.offset, first.offset
+    first.length, second.length = second.length, first.length
+
+
+def zero_end(folder, name):
+    """Zeros over the last KiB of a piece, where its ZIP directory is."""
+    _, info = piece(pickle.loads((folder / ".metadata").read_bytes()), name)
+    data = bytearray((folder / D).read_bytes())
+    data[info.offset + info.length - 200 : info.offset + info.length] = bytes(200)
+    (folder / D).write_bytes(data)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_structure(tmp_path, name):
+    """
+    What structure can show is FAIL at structure, and the finding says what it is.
+    """
+    good, harm, words = BROKEN[name]
+    path = GOOD[good](tmp_path)
+    harm(path)
+
+    found = look(path)
+
+    assert found.verdict is FAIL, found.reason
+    assert words in everything_said(found)
+
+
+def everything_said(found):
+    """The reason, and the faults of all files in the facts."""
+    facts = found.facts
+    rows = [row for file in facts.get("files", ()) for row in file["faults"]]
+    rows += (facts.get("folder") or {}).get("faults", ())
+    return "\n".join([found.reason, *(row["what"] for row in rows)])
+
+
+def test_the_reason_names_the_first_fault(tmp_path):
+    """
+    The reason itself says which rank is missing.
+    """
+    path = w.deepspeed(tmp_path / "c")
+    w.remove(path / "global_step1000" / (Z % (2, 1)))
+
+    assert "the optimizer states of rank 2, model-parallel rank 1, are missing" in look(path).reason
+
+
+CONTENT = {
+    "dcp": lambda p: (w.dcp(p / "c"), p / "c" / D),
+    "hub snapshot": lambda p: (w.hub_cache(p), blob(p, "model.safetensors")),
+    "hub snapshot, small file": lambda p: (w.hub_cache(p), blob(p, "config.json")),
+    "hub local_dir": lambda p: (w.hub_local(p / "c"), p / "c" / "model.safetensors"),
+    "hub local_dir, one file": lambda p: (w.hub_local(p / "c") / "model.safetensors", p / "c" / "model.safetensors"),
+    "hub file": lambda p: (w.hub_cache(p) / "model.safetensors", blob(p, "model.safetensors")),
+}
+
+
+def blob(path, name):
+    """What a link of the snapshot leads to."""
+    return (path / "models--org--name" / "snapshots" / w.COMMIT / name).resolve()
+
+
+@pytest.mark.parametrize("name", CONTENT)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_flipped_bit_shows_at_content(tmp_path, name, data):
+    """
+    One bit of a record's bytes (dcp) or of any byte (the hub's files) is FAIL at content depth, offline.
+    """
+    w.remove(tmp_path)
+    tmp_path.mkdir()
+    path, file = CONTENT[name](tmp_path)
+    at = data.draw(st.sampled_from(payload(file)) if name == "dcp" else st.integers(0, file.stat().st_size - 1))
+    assert look(path, depth="content").verdict is PASS
+
+    w.flip(file, at, data.draw(st.integers(0, 7)))
+
+    assert look(path, depth="content").verdict is FAIL
+
+
+def payload(file):
+    """Offsets of the bytes of records in a .distcp: each piece is a ZIP of its own."""
+    whole, offsets = file.read_bytes(), []
+    value = pickle.loads((file.parent / ".metadata").read_bytes())
+    for info in value.storage_data.values():
+        part = whole[info.offset : info.offset + info.length]
+        (file.parent.parent / "part.zip").write_bytes(part)
+        with zipfile.ZipFile(file.parent.parent / "part.zip") as archive:
+            for record in archive.infolist():
+                start = record.header_offset + 30 + sum(struct.unpack_from("<HH", part, record.header_offset + 26))
+                offsets += range(info.offset + start, info.offset + start + record.file_size)
+    return offsets
+
+
+def test_metadata_that_would_run(tmp_path):
+    """
+    A `.metadata` whose pickle would call something is FAIL, and is not called.
+    """
+    path = w.dcp(tmp_path / "c")
+
+    class Boom:
+        def __reduce__(self):
+            return exec, ("raise SystemExit('ran')",)
+
+    metadata(path, lambda value: setattr(value, "planner_data", Boom()))
+
+    found = look(path)
+
+    assert found.verdict is FAIL
+    assert "unsafe pickle" in found.reason
+
+
+def test_a_piece_of_another_save(tmp_path):
+    """
+    A .distcp that .metadata does not name is a warning: a save of more ranks was there before.
+    """
+    path = w.dcp(tmp_path / "c")
+    (path / "__9_0.distcp").write_bytes((path / D).read_bytes())
+
+    found = look(path)
+
+    assert found.verdict is PASS
+    assert any("__9_0.distcp" in warning for warning in found.warnings)
+
+
+def test_a_save_without_optimizer_says_so(tmp_path):
+    """
+    Weights only pass, and the warning says that training can't be resumed from them.
+    """
+    found = look(w.trainer(tmp_path / "checkpoint-500", only_model=True))
+
+    assert found.verdict is PASS
+    assert any("can't be resumed" in warning for warning in found.warnings)
+
+
+def test_a_download_of_the_past(tmp_path):
+    """
+    An unfinished download of a file that has since arrived whole is a warning.
+    """
+    import base64
+    import hashlib
+
+    path = w.hub_local(tmp_path / "c")
+    short = base64.urlsafe_b64encode(hashlib.sha1(b"model.safetensors.metadata").digest()).decode()
+    (path / ".cache/huggingface/download" / f"{short}.{'a' * 64}.incomplete").write_bytes(b"part")
+
+    found = look(path)
+
+    assert found.verdict is PASS
+    assert any(re.search("not finished", warning) for warning in found.warnings)
+
+
+def test_unknown_backend(tmp_path):
+    """
+    Megatron's zarr backend is UNKNOWN, unsupported.
+    """
+    path = w.megatron(tmp_path / "c")
+    edit(path / "iter_0000500" / "metadata.json", lambda value: value.update(sharded_backend="zarr"))
+
+    found = look(path)
+
+    assert (found.verdict, found.cause) == (UNKNOWN, Cause.UNSUPPORTED)
