@@ -40,7 +40,14 @@ class Sample:
         return "\n".join(line[2:] if line.startswith(("@@", "||")) else line for line in self.lines).encode()
 
 
-def trace(error: str, *, front: str = "", own: str = "/home/u/train.py", lib: str = "torch/nn/modules/module.py", header: str = "") -> str:
+def trace(
+    error: str,
+    *,
+    front: str = "",
+    own: str = "/home/u/train.py",
+    lib: str = "torch/nn/modules/module.py",
+    header: str = "",
+) -> str:
     """A traceback whose last line is the root."""
     rows = [
         (header or "") + "Traceback (most recent call last):",
@@ -120,125 +127,917 @@ add("fairseq", "running", steps(FAIRSEQ))
 add("axolotl-cr", "running", "loading", bars("train", 40, 1000))
 add("jsonl", "running", steps(JSONL))
 add("loguru", "running", steps(LOGURU))
-add("gen-retry-cured", "running", steps(GEN), "2025-05-05 10:01:03 WARNING gen: request 31 failed: ConnectionError: Connection refused; retrying in 2 s (attempt 1/5)", steps(GEN, 31, 44, start="10:01:05"))
-add("sample-trace-contained", "running", steps(GEN), "2025-05-05 10:01:03 ERROR gen: sample 31 failed, skipping", trace("ValueError: bad row").replace("@@", ""), steps(GEN, 31, 50, start="10:01:05"))
-add("generated-trace", "running", steps(GEN), "--- BEGIN completion 31 ---", trace("ZeroDivisionError: division by zero", own="main.py").replace("@@", ""), "Killed", "Segmentation fault (core dumped)", "--- END completion 31 ---", alive=True)
-add("generated-fence-at-end", "running", steps(GEN), "sample 31 completion:", "```python", trace("MemoryError").replace("@@", ""), "CUDA out of memory", "```")
-add("elastic-recovered", "running", steps(NANO), trace("RuntimeError: NCCL communicator was aborted on rank 1.", front="[rank1]: ").replace("@@", ""), "[default0]:Restarting worker group", steps(NANO, 21, 60))
-add("second-run-after-crash", "starting", "nohup: ignoring input", "loading", trace("ModuleNotFoundError: No module named 'peft'").replace("@@", ""), "nohup: ignoring input", "loading model", alive=True)
-add("overflow-early", "running", "[INFO] [loss_scaler.py:183:update_scale] [deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 65536, reducing to 32768", steps("[2025-05-05 {t},123] [INFO] [logging.py:107:log_dist] [Rank 0] step={n}, skipped=1, lr=[1e-5], mom=[(0.9, 0.95)]"))
-add("tf-factories", "running", "E0000 00:00:1736163964.081234    1234 cuda_dnn.cc:8310] Unable to register cuDNN factory: Attempting to register factory for plugin cuDNN when one has already been registered", "2025-05-05 10:00:00.1: E external/local_xla/xla/stream_executor/cuda/cuda_fft.cc:477] Unable to register cuFFT factory: Attempting to register factory", steps(NANO))
-add("nccl-warn-cured", "running", "gpu-1:70:71 [0] NCCL WARN Call to ibv_modify_qp failed with error Connection timed out, retry 1", steps(TITAN))
-add("autotune-oom", "running", "AUTOTUNE mm(4096x4096, 4096x4096)", "Runtime error during autotuning: OutOfMemoryError: out of resource: shared memory, Required: 262144, Hardware limit: 232448. Reducing block sizes or `num_stages` may help. Ignoring this choice.", steps(NANO))
-add("nan-words", "running", "config: nan_to_num=True crash_dump_folder=None on_error=raise", "0 errors, 0 failed", steps(TITAN))
-add("vllm-probe", "starting", 'WARNING 10-21 09:11:02 [__init__.py:10] Failed to import from vllm._C with ModuleNotFoundError("No module named \'vllm._C\'")', "INFO 10-21 09:11:03 [importing.py:53] Triton module has been replaced with a placeholder.", "INFO 10-21 09:11:09 [api_server.py:1839] vLLM API server version 0.11.0")
-add("client-waits-a-little", "starting", *[f"2025-05-05 10:00:{n:02d} waiting for server to become ready (attempt {n}): Connection refused" for n in range(1, 20, 3)])
+add(
+    "gen-retry-cured",
+    "running",
+    steps(GEN),
+    "2025-05-05 10:01:03 WARNING gen: request 31 failed: ConnectionError: Connection refused; retrying in 2 s (attempt 1/5)",
+    steps(GEN, 31, 44, start="10:01:05"),
+)
+add(
+    "sample-trace-contained",
+    "running",
+    steps(GEN),
+    "2025-05-05 10:01:03 ERROR gen: sample 31 failed, skipping",
+    trace("ValueError: bad row").replace("@@", ""),
+    steps(GEN, 31, 50, start="10:01:05"),
+)
+add(
+    "generated-trace",
+    "running",
+    steps(GEN),
+    "--- BEGIN completion 31 ---",
+    trace("ZeroDivisionError: division by zero", own="main.py").replace("@@", ""),
+    "Killed",
+    "Segmentation fault (core dumped)",
+    "--- END completion 31 ---",
+    alive=True,
+)
+add(
+    "generated-fence-at-end",
+    "running",
+    steps(GEN),
+    "sample 31 completion:",
+    "```python",
+    trace("MemoryError").replace("@@", ""),
+    "CUDA out of memory",
+    "```",
+)
+add(
+    "elastic-recovered",
+    "running",
+    steps(NANO),
+    trace("RuntimeError: NCCL communicator was aborted on rank 1.", front="[rank1]: ").replace("@@", ""),
+    "[default0]:Restarting worker group",
+    steps(NANO, 21, 60),
+)
+add(
+    "second-run-after-crash",
+    "starting",
+    "nohup: ignoring input",
+    "loading",
+    trace("ModuleNotFoundError: No module named 'peft'").replace("@@", ""),
+    "nohup: ignoring input",
+    "loading model",
+    alive=True,
+)
+add(
+    "overflow-early",
+    "running",
+    "[INFO] [loss_scaler.py:183:update_scale] [deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 65536, reducing to 32768",
+    steps(
+        "[2025-05-05 {t},123] [INFO] [logging.py:107:log_dist] [Rank 0] step={n}, skipped=1, lr=[1e-5], mom=[(0.9, 0.95)]"
+    ),
+)
+add(
+    "tf-factories",
+    "running",
+    "E0000 00:00:1736163964.081234    1234 cuda_dnn.cc:8310] Unable to register cuDNN factory: Attempting to register factory for plugin cuDNN when one has already been registered",
+    "2025-05-05 10:00:00.1: E external/local_xla/xla/stream_executor/cuda/cuda_fft.cc:477] Unable to register cuFFT factory: Attempting to register factory",
+    steps(NANO),
+)
+add(
+    "nccl-warn-cured",
+    "running",
+    "gpu-1:70:71 [0] NCCL WARN Call to ibv_modify_qp failed with error Connection timed out, retry 1",
+    steps(TITAN),
+)
+add(
+    "autotune-oom",
+    "running",
+    "AUTOTUNE mm(4096x4096, 4096x4096)",
+    "Runtime error during autotuning: OutOfMemoryError: out of resource: shared memory, Required: 262144, Hardware limit: 232448. Reducing block sizes or `num_stages` may help. Ignoring this choice.",
+    steps(NANO),
+)
+add(
+    "nan-words",
+    "running",
+    "config: nan_to_num=True crash_dump_folder=None on_error=raise",
+    "0 errors, 0 failed",
+    steps(TITAN),
+)
+add(
+    "vllm-probe",
+    "starting",
+    "WARNING 10-21 09:11:02 [__init__.py:10] Failed to import from vllm._C with ModuleNotFoundError(\"No module named 'vllm._C'\")",
+    "INFO 10-21 09:11:03 [importing.py:53] Triton module has been replaced with a placeholder.",
+    "INFO 10-21 09:11:09 [api_server.py:1839] vLLM API server version 0.11.0",
+)
+add(
+    "client-waits-a-little",
+    "starting",
+    *[
+        f"2025-05-05 10:00:{n:02d} waiting for server to become ready (attempt {n}): Connection refused"
+        for n in range(1, 20, 3)
+    ],
+)
 add("compose-prefix", "running", "\n".join("trainer-1  | " + row for row in steps(TITAN).split("\n")))
-add("cri-prefix", "running", "\n".join(f"2025-05-05T10:00:{i:02d}.1Z stdout F " + row for i, row in enumerate(steps(NANO).split("\n"))))
+add(
+    "cri-prefix",
+    "running",
+    "\n".join(f"2025-05-05T10:00:{i:02d}.1Z stdout F " + row for i, row in enumerate(steps(NANO).split("\n"))),
+)
 add("srun-prefix", "running", "\n".join("%d: %s" % (i % 4, row) for i, row in enumerate(steps(LOGURU).split("\n"))))
-add("checkpoint-pause", "running", steps(LOGURU), "2025-05-05 10:01:02.123 | INFO     | trainer.ckpt:save:12 - saving checkpoint to /ckpt/step_30", idle=300)
+add(
+    "checkpoint-pause",
+    "running",
+    steps(LOGURU),
+    "2025-05-05 10:01:02.123 | INFO     | trainer.ckpt:save:12 - saving checkpoint to /ckpt/step_30",
+    idle=300,
+)
 add("slow-steps", "running", steps(LOGURU, last=8, every=900), idle=1500)
-add("startup-compile", "starting", "INFO 10-21 09:11:09 [api_server.py:1839] vLLM API server version 0.11.0", "INFO 10-21 09:11:50 [backends.py:548] Compiling a graph for dynamic shape", idle=400)
+add(
+    "startup-compile",
+    "starting",
+    "INFO 10-21 09:11:09 [api_server.py:1839] vLLM API server version 0.11.0",
+    "INFO 10-21 09:11:50 [backends.py:548] Compiling a graph for dynamic shape",
+    idle=400,
+)
 add("unknown-process", "running", steps(TITAN), alive=None)
 add("map-bar", "starting", "loading dataset", bars("Map (num_proc=8)", 40, 900).replace("1.20s/it", "812 examples/s"))
-add("gather-warn-rank", "running", "[rank0]:[W505 10:00:00.1 ProcessGroupNCCL.cpp:4718] [PG ID 0 PG GUID 0 Rank 0]  using GPU 0 as device used by this process is currently unknown. This can potentially cause a hang", steps(NANO))
+add(
+    "gather-warn-rank",
+    "running",
+    "[rank0]:[W505 10:00:00.1 ProcessGroupNCCL.cpp:4718] [PG ID 0 PG GUID 0 Rank 0]  using GPU 0 as device used by this process is currently unknown. This can potentially cause a hang",
+    steps(NANO),
+)
 
 # Healthy: servers.
 add("vllm-up", "ready", VLLM_UP, idle=4000)
-add("vllm-idle-stats", "ready", VLLM_UP, *["(APIServer pid=7) INFO 10-21 09:1%d:31 [loggers.py:127] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: 0.0 tokens/s, Running: 0 reqs, Waiting: 0 reqs, GPU KV cache usage: 0.0%%" % n for n in range(3, 9)])
-add("vllm-bad-last", "ready", VLLM_UP, '(APIServer pid=7) INFO:     10.0.0.1:1234 - "POST /v1/chat/completions HTTP/1.1" 200 OK', '(APIServer pid=7) INFO:     10.0.0.1:1234 - "POST /v1/chat/completions HTTP/1.1" 400 Bad Request', "(APIServer pid=7) ERROR 10-21 09:20:31 [serving_chat.py:245] Error in preprocessing prompt inputs", "\n".join("(APIServer pid=7) ERROR 10-21 09:20:31 [serving_chat.py:245] " + r for r in trace("ValueError: This model's maximum context length is 8192 tokens").replace("@@", "").split("\n")))
-add("sglang-up", "ready", SGL_UP, '[2025-05-05 10:00:24] INFO:     127.0.0.1:1 - "POST /generate HTTP/1.1" 200 OK', "[2025-05-05 10:00:24] The server is fired up and ready to roll!", idle=900)
+add(
+    "vllm-idle-stats",
+    "ready",
+    VLLM_UP,
+    *[
+        "(APIServer pid=7) INFO 10-21 09:1%d:31 [loggers.py:127] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: 0.0 tokens/s, Running: 0 reqs, Waiting: 0 reqs, GPU KV cache usage: 0.0%%"
+        % n
+        for n in range(3, 9)
+    ],
+)
+add(
+    "vllm-bad-last",
+    "ready",
+    VLLM_UP,
+    '(APIServer pid=7) INFO:     10.0.0.1:1234 - "POST /v1/chat/completions HTTP/1.1" 200 OK',
+    '(APIServer pid=7) INFO:     10.0.0.1:1234 - "POST /v1/chat/completions HTTP/1.1" 400 Bad Request',
+    "(APIServer pid=7) ERROR 10-21 09:20:31 [serving_chat.py:245] Error in preprocessing prompt inputs",
+    "\n".join(
+        "(APIServer pid=7) ERROR 10-21 09:20:31 [serving_chat.py:245] " + r
+        for r in trace("ValueError: This model's maximum context length is 8192 tokens").replace("@@", "").split("\n")
+    ),
+)
+add(
+    "sglang-up",
+    "ready",
+    SGL_UP,
+    '[2025-05-05 10:00:24] INFO:     127.0.0.1:1 - "POST /generate HTTP/1.1" 200 OK',
+    "[2025-05-05 10:00:24] The server is fired up and ready to roll!",
+    idle=900,
+)
 add("sglang-warming", "starting", SGL_UP)
-add("llamacpp-up", "ready", "main: HTTP server is listening, hostname: 0.0.0.0, port: 8080, http threads: 63", "main: loading model", "srv  load_model: loading model '/m.gguf'", "main: model loaded", "main: server is listening on http://0.0.0.0:8080 - starting the main loop", "srv  update_slots: all slots are idle", idle=3000)
-add("triton-up", "ready", "I0505 10:00:00.123456 1 model_lifecycle.cc:839] successfully loaded 'ensemble'", "+----------+---------+--------+", "| Model    | Version | Status |", "| ensemble | 1       | READY  |", "W0505 10:00:01.000000 1 metrics.cc:831] Unable to get power limit for GPU 0. Status:Success, value:0.000000", "I0505 10:00:02.123456 1 grpc_server.cc:2558] Started GRPCInferenceService at 0.0.0.0:8001", "I0505 10:00:02.123456 1 http_server.cc:4725] Started HTTPService at 0.0.0.0:8000", "I0505 10:00:02.223456 1 http_server.cc:362] Started Metrics Service at 0.0.0.0:8002", idle=900)
-add("tensorboard-up", "ready", "2025-05-05 10:00:00.1: E tensorflow/stream_executor/cuda/cuda_driver.cc:271] failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected", "TensorBoard 2.16.2 at http://0.0.0.0:6006/ (Press CTRL+C to quit)", idle=900)
-add("gunicorn-up", "ready", "[2025-05-05 10:00:00 +0000] [7] [INFO] Starting gunicorn 21.2.0", "[2025-05-05 10:00:00 +0000] [7] [INFO] Listening at: http://0.0.0.0:8000 (7)", "[2025-05-05 10:00:00 +0000] [8] [INFO] Booting worker with pid: 8", idle=900)
-add("tei-up", "ready", '{"timestamp":"2025-05-05T10:00:00Z","level":"INFO","message":"Starting model backend","target":"text_embeddings_backend","filename":"backends/src/lib.rs","line_number":55}', '{"timestamp":"2025-05-05T10:00:09Z","level":"INFO","message":"Ready","target":"text_embeddings_router::http::server","filename":"router/src/http/server.rs","line_number":1795}', idle=100)
-add("ollama-up", "ready", 'time=2025-05-05T10:00:00.001+02:00 level=INFO source=routes.go:1205 msg="server config" env="map[OLLAMA_DEBUG:false]"', 'time=2025-05-05T10:00:00.001+02:00 level=INFO source=routes.go:1238 msg="Listening on [::]:11434 (version 0.5.7)"', 'time=2025-05-05T10:00:00.301+02:00 level=INFO source=types.go:131 msg="inference compute" id=GPU-1 library=cuda', idle=900)
+add(
+    "llamacpp-up",
+    "ready",
+    "main: HTTP server is listening, hostname: 0.0.0.0, port: 8080, http threads: 63",
+    "main: loading model",
+    "srv  load_model: loading model '/m.gguf'",
+    "main: model loaded",
+    "main: server is listening on http://0.0.0.0:8080 - starting the main loop",
+    "srv  update_slots: all slots are idle",
+    idle=3000,
+)
+add(
+    "triton-up",
+    "ready",
+    "I0505 10:00:00.123456 1 model_lifecycle.cc:839] successfully loaded 'ensemble'",
+    "+----------+---------+--------+",
+    "| Model    | Version | Status |",
+    "| ensemble | 1       | READY  |",
+    "W0505 10:00:01.000000 1 metrics.cc:831] Unable to get power limit for GPU 0. Status:Success, value:0.000000",
+    "I0505 10:00:02.123456 1 grpc_server.cc:2558] Started GRPCInferenceService at 0.0.0.0:8001",
+    "I0505 10:00:02.123456 1 http_server.cc:4725] Started HTTPService at 0.0.0.0:8000",
+    "I0505 10:00:02.223456 1 http_server.cc:362] Started Metrics Service at 0.0.0.0:8002",
+    idle=900,
+)
+add(
+    "tensorboard-up",
+    "ready",
+    "2025-05-05 10:00:00.1: E tensorflow/stream_executor/cuda/cuda_driver.cc:271] failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected",
+    "TensorBoard 2.16.2 at http://0.0.0.0:6006/ (Press CTRL+C to quit)",
+    idle=900,
+)
+add(
+    "gunicorn-up",
+    "ready",
+    "[2025-05-05 10:00:00 +0000] [7] [INFO] Starting gunicorn 21.2.0",
+    "[2025-05-05 10:00:00 +0000] [7] [INFO] Listening at: http://0.0.0.0:8000 (7)",
+    "[2025-05-05 10:00:00 +0000] [8] [INFO] Booting worker with pid: 8",
+    idle=900,
+)
+add(
+    "tei-up",
+    "ready",
+    '{"timestamp":"2025-05-05T10:00:00Z","level":"INFO","message":"Starting model backend","target":"text_embeddings_backend","filename":"backends/src/lib.rs","line_number":55}',
+    '{"timestamp":"2025-05-05T10:00:09Z","level":"INFO","message":"Ready","target":"text_embeddings_router::http::server","filename":"router/src/http/server.rs","line_number":1795}',
+    idle=100,
+)
+add(
+    "ollama-up",
+    "ready",
+    'time=2025-05-05T10:00:00.001+02:00 level=INFO source=routes.go:1205 msg="server config" env="map[OLLAMA_DEBUG:false]"',
+    'time=2025-05-05T10:00:00.001+02:00 level=INFO source=routes.go:1238 msg="Listening on [::]:11434 (version 0.5.7)"',
+    'time=2025-05-05T10:00:00.301+02:00 level=INFO source=types.go:131 msg="inference compute" id=GPU-1 library=cuda',
+    idle=900,
+)
 
 # Healthy: they have ended well.
-add("lightning-done", "finished", bars("Epoch 1", 50, 50), "`Trainer.fit` stopped: `max_epochs=2` reached.", alive=False)
-add("megatron-done", "finished", steps(" iteration {n:8d}/    1000 | consumed samples: 1 | lm loss: {loss} | loss scale: 1.0 | grad norm: 0.2 |"), "[after training is done] datetime: 2025-05-05 11:00:00", "saving checkpoint at iteration 30", "  successfully saved checkpoint at iteration 30", alive=False)
-add("ordered-stop-trace", "finished", VLLM_UP, "(APIServer pid=7) INFO 10-21 10:00:00 [launcher.py:99] Received SIGTERM, shutting down", "(APIServer pid=7) INFO:     Shutting down", "\n".join("(EngineCore_DP0 pid=99) " + r for r in trace("vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause.").replace("@@", "").split("\n")), alive=False)
-add("ctrl-c", "finished", SGL_UP, "[2025-05-05 10:00:24] The server is fired up and ready to roll!", "^C[2025-05-05 11:00:24] INFO:     Shutting down", trace("KeyboardInterrupt").replace("@@", ""), alive=False)
-add("exit-warnings", "finished", steps(TITAN), "Training finished, best loss 2.1", "[rank0]:[W505 11:00:00.1 ProcessGroupNCCL.cpp:1250] Warning: WARNING: destroy_process_group() was not called before program exit, which can leak resources.", "Exception ignored in: <function _ConnectionBase.__del__ at 0x7f>", trace("OSError: [Errno 9] Bad file descriptor").replace("@@", ""), alive=False)
+add(
+    "lightning-done", "finished", bars("Epoch 1", 50, 50), "`Trainer.fit` stopped: `max_epochs=2` reached.", alive=False
+)
+add(
+    "megatron-done",
+    "finished",
+    steps(" iteration {n:8d}/    1000 | consumed samples: 1 | lm loss: {loss} | loss scale: 1.0 | grad norm: 0.2 |"),
+    "[after training is done] datetime: 2025-05-05 11:00:00",
+    "saving checkpoint at iteration 30",
+    "  successfully saved checkpoint at iteration 30",
+    alive=False,
+)
+add(
+    "ordered-stop-trace",
+    "finished",
+    VLLM_UP,
+    "(APIServer pid=7) INFO 10-21 10:00:00 [launcher.py:99] Received SIGTERM, shutting down",
+    "(APIServer pid=7) INFO:     Shutting down",
+    "\n".join(
+        "(EngineCore_DP0 pid=99) " + r
+        for r in trace(
+            "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause."
+        )
+        .replace("@@", "")
+        .split("\n")
+    ),
+    alive=False,
+)
+add(
+    "ctrl-c",
+    "finished",
+    SGL_UP,
+    "[2025-05-05 10:00:24] The server is fired up and ready to roll!",
+    "^C[2025-05-05 11:00:24] INFO:     Shutting down",
+    trace("KeyboardInterrupt").replace("@@", ""),
+    alive=False,
+)
+add(
+    "exit-warnings",
+    "finished",
+    steps(TITAN),
+    "Training finished, best loss 2.1",
+    "[rank0]:[W505 11:00:00.1 ProcessGroupNCCL.cpp:1250] Warning: WARNING: destroy_process_group() was not called before program exit, which can leak resources.",
+    "Exception ignored in: <function _ConnectionBase.__del__ at 0x7f>",
+    trace("OSError: [Errno 9] Bad file descriptor").replace("@@", ""),
+    alive=False,
+)
 add("counter-at-whole", "finished", steps("{d} INFO gen: wrote {n}/30 shards"), alive=False)
-add("wandb-end", "finished", steps(NANO), "wandb: 🚀 View run vivid-sun-3 at: https://wandb.ai/x", "wandb: Find logs at: ./wandb/run-1/logs", alive=False)
-add("exported", "finished", "INFO Loading model", "INFO Exporting", "Successfully exported model to /out/model.onnx", alive=False)
+add(
+    "wandb-end",
+    "finished",
+    steps(NANO),
+    "wandb: 🚀 View run vivid-sun-3 at: https://wandb.ai/x",
+    "wandb: Find logs at: ./wandb/run-1/logs",
+    alive=False,
+)
+add(
+    "exported",
+    "finished",
+    "INFO Loading model",
+    "INFO Exporting",
+    "Successfully exported model to /out/model.onnx",
+    alive=False,
+)
 
 # Failed.
-add("deepspeed-oom-prefix", "failed", "\n".join("worker-0: " + r for r in steps(NANO).split("\n")), trace(OOM, front="worker-1: [rank9]: "), "worker-1: [2025-05-05 10:02:00,100] [ERROR] [launch.py:325:sigkill_handler] ['/usr/bin/python', '-u', 'train.py'] exits with return code = 1", kind="cuda_oom", alive=False)
-add("jax-oom", "failed", steps(MAXTEXT), trace("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 17179869184 bytes.", lib="jax/_src/api.py"), "BufferAssignment OOM Debugging.", "BufferAssignment stats:", "    parameter allocation:   12.00GiB", "Peak buffers:", *["\tBuffer %d:\n\t\tSize: 1.00GiB\n\t\tXLA Label: fusion" % n for n in range(20)], "--------------------", "For simplicity, JAX has removed its internal frames from the traceback of the following exception. Set JAX_TRACEBACK_FILTERING=off to include these.", kind="cuda_oom", alive=False)
-add("chained-during", "failed", trace("FileNotFoundError: [Errno 2] No such file or directory: '/data/train.jsonl'"), "", "During handling of the above exception, another exception occurred:", "", trace("datasets.exceptions.DatasetGenerationError: An error occurred while generating the dataset").replace("@@", ""), kind=("data_error",), alive=False)
-add("chained-cause", "failed", steps(LOGURU), trace("ConnectionRefusedError: [Errno 111] Connection refused"), "", "The above exception was the direct cause of the following exception:", "", trace("openai.APIConnectionError: Connection error.").replace("@@", ""), kind="connection_refused", alive=False)
-add("exception-group", "failed", "starting", "  + Exception Group Traceback (most recent call last):", '  |   File "/home/u/run.py", line 12, in main', "  |     async with asyncio.TaskGroup() as tg:", "  | ExceptionGroup: unhandled errors in a TaskGroup (2 sub-exceptions)", "  +-+---------------- 1 ----------------", "    | Traceback (most recent call last):", '    |   File "/home/u/run.py", line 5, in fetch', "    |     raise PermissionError(13)", "@@    | PermissionError: [Errno 13] Permission denied: '/data/x'", "    +---------------- 2 ----------------", "    | Traceback (most recent call last):", '    |   File "/home/u/run.py", line 9, in other', "    |     await x", "    | asyncio.exceptions.CancelledError", "    +------------------------------------", kind="permission_denied", alive=False)
-add("rich-box", "failed", "╭───────────────────── Traceback (most recent call last) ──────────────────────╮", "│ /home/u/train.py:311 in main                                                  │", "│                                                                              │", "│ ❱ 311 │   model = load()                                                      │", "╰──────────────────────────────────────────────────────────────────────────────╯", "@@ImportError: cannot import name 'LlamaFlashAttention2' from 'transformers.models.llama'", kind="import_error", alive=False)
-add("woven-ranks", "failed", steps(NANO), "[rank0]: Traceback (most recent call last):", "[rank1]: Traceback (most recent call last):", '[rank0]:   File "/home/u/train.py", line 5, in <module>', '[rank1]:   File "/home/u/train.py", line 5, in <module>', "[rank1]:     main()", "[rank0]:     main()", "@@[rank1]: RuntimeError: CUDA error: an illegal memory access was encountered", "||[rank0]: RuntimeError: CUDA error: an illegal memory access was encountered", kind="cuda_error", alive=False)
-add("device-assert", "failed", steps(NANO), *["@@../aten/src/ATen/native/cuda/Indexing.cu:1289: indexSelectLargeIndex: block: [12,0,0], thread: [64,0,0] Assertion `srcIndex < srcSelectDimSize` failed."], *["../aten/src/ATen/native/cuda/Indexing.cu:1289: indexSelectLargeIndex: block: [12,0,0], thread: [%d,0,0] Assertion `srcIndex < srcSelectDimSize` failed." % n for n in range(65, 90)], trace("RuntimeError: CUDA error: device-side assert triggered").replace("@@", ""), "CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be incorrect.", kind="cuda_error", alive=False)
-add("bar-glued-nccl", "failed", bars("Training", 60, 500) + "[rank2]:[E505 10:00:00.123456789 ProcessGroupNCCL.cpp:616] [Rank 2] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=12, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600012 milliseconds before timing out.", "terminate called after throwing an instance of 'c10::DistBackendError'", kind="nccl_timeout", alive=False)
-add("exception-before-watchdog", "failed", steps(TITAN), trace("ValueError: could not broadcast input array from shape (3,224) into shape (3,256)", front="[rank5]: "), "[rank0]:[E505 10:20:00.1 ProcessGroupNCCL.cpp:616] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=12, OpType=ALLREDUCE) ran for 600012 milliseconds before timing out.", kind="python_exception", alive=False)
-add("xid-then-steps", "failed", steps(TITAN), "@@[ 9412.301234] NVRM: Xid (PCI:0000:4f:00): 79, pid=4112, name=python, GPU has fallen off the bus.", steps(TITAN, 31, 34, start="10:01:02"), alive=False, kind="gpu_hardware")
-add("xid-syslog", "failed", steps(NANO), "@@May  5 10:01:00 gpu-b3 kernel: NVRM: Xid (PCI:0000:4f:00): 48, pid=4112, name=python, DBE (double bit error)", trace("RuntimeError: CUDA error: uncorrectable ECC error encountered").replace("@@", "||"), alive=False, kind="gpu_hardware")
+add(
+    "deepspeed-oom-prefix",
+    "failed",
+    "\n".join("worker-0: " + r for r in steps(NANO).split("\n")),
+    trace(OOM, front="worker-1: [rank9]: "),
+    "worker-1: [2025-05-05 10:02:00,100] [ERROR] [launch.py:325:sigkill_handler] ['/usr/bin/python', '-u', 'train.py'] exits with return code = 1",
+    kind="cuda_oom",
+    alive=False,
+)
+add(
+    "jax-oom",
+    "failed",
+    steps(MAXTEXT),
+    trace(
+        "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 17179869184 bytes.",
+        lib="jax/_src/api.py",
+    ),
+    "BufferAssignment OOM Debugging.",
+    "BufferAssignment stats:",
+    "    parameter allocation:   12.00GiB",
+    "Peak buffers:",
+    *["\tBuffer %d:\n\t\tSize: 1.00GiB\n\t\tXLA Label: fusion" % n for n in range(20)],
+    "--------------------",
+    "For simplicity, JAX has removed its internal frames from the traceback of the following exception. Set JAX_TRACEBACK_FILTERING=off to include these.",
+    kind="cuda_oom",
+    alive=False,
+)
+add(
+    "chained-during",
+    "failed",
+    trace("FileNotFoundError: [Errno 2] No such file or directory: '/data/train.jsonl'"),
+    "",
+    "During handling of the above exception, another exception occurred:",
+    "",
+    trace("datasets.exceptions.DatasetGenerationError: An error occurred while generating the dataset").replace(
+        "@@", ""
+    ),
+    kind=("data_error",),
+    alive=False,
+)
+add(
+    "chained-cause",
+    "failed",
+    steps(LOGURU),
+    trace("ConnectionRefusedError: [Errno 111] Connection refused"),
+    "",
+    "The above exception was the direct cause of the following exception:",
+    "",
+    trace("openai.APIConnectionError: Connection error.").replace("@@", ""),
+    kind="connection_refused",
+    alive=False,
+)
+add(
+    "exception-group",
+    "failed",
+    "starting",
+    "  + Exception Group Traceback (most recent call last):",
+    '  |   File "/home/u/run.py", line 12, in main',
+    "  |     async with asyncio.TaskGroup() as tg:",
+    "  | ExceptionGroup: unhandled errors in a TaskGroup (2 sub-exceptions)",
+    "  +-+---------------- 1 ----------------",
+    "    | Traceback (most recent call last):",
+    '    |   File "/home/u/run.py", line 5, in fetch',
+    "    |     raise PermissionError(13)",
+    "@@    | PermissionError: [Errno 13] Permission denied: '/data/x'",
+    "    +---------------- 2 ----------------",
+    "    | Traceback (most recent call last):",
+    '    |   File "/home/u/run.py", line 9, in other',
+    "    |     await x",
+    "    | asyncio.exceptions.CancelledError",
+    "    +------------------------------------",
+    kind="permission_denied",
+    alive=False,
+)
+add(
+    "rich-box",
+    "failed",
+    "╭───────────────────── Traceback (most recent call last) ──────────────────────╮",
+    "│ /home/u/train.py:311 in main                                                  │",
+    "│                                                                              │",
+    "│ ❱ 311 │   model = load()                                                      │",
+    "╰──────────────────────────────────────────────────────────────────────────────╯",
+    "@@ImportError: cannot import name 'LlamaFlashAttention2' from 'transformers.models.llama'",
+    kind="import_error",
+    alive=False,
+)
+add(
+    "woven-ranks",
+    "failed",
+    steps(NANO),
+    "[rank0]: Traceback (most recent call last):",
+    "[rank1]: Traceback (most recent call last):",
+    '[rank0]:   File "/home/u/train.py", line 5, in <module>',
+    '[rank1]:   File "/home/u/train.py", line 5, in <module>',
+    "[rank1]:     main()",
+    "[rank0]:     main()",
+    "@@[rank1]: RuntimeError: CUDA error: an illegal memory access was encountered",
+    "||[rank0]: RuntimeError: CUDA error: an illegal memory access was encountered",
+    kind="cuda_error",
+    alive=False,
+)
+add(
+    "device-assert",
+    "failed",
+    steps(NANO),
+    *[
+        "@@../aten/src/ATen/native/cuda/Indexing.cu:1289: indexSelectLargeIndex: block: [12,0,0], thread: [64,0,0] Assertion `srcIndex < srcSelectDimSize` failed."
+    ],
+    *[
+        "../aten/src/ATen/native/cuda/Indexing.cu:1289: indexSelectLargeIndex: block: [12,0,0], thread: [%d,0,0] Assertion `srcIndex < srcSelectDimSize` failed."
+        % n
+        for n in range(65, 90)
+    ],
+    trace("RuntimeError: CUDA error: device-side assert triggered").replace("@@", ""),
+    "CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be incorrect.",
+    kind="cuda_error",
+    alive=False,
+)
+add(
+    "bar-glued-nccl",
+    "failed",
+    bars("Training", 60, 500)
+    + "[rank2]:[E505 10:00:00.123456789 ProcessGroupNCCL.cpp:616] [Rank 2] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=12, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600012 milliseconds before timing out.",
+    "terminate called after throwing an instance of 'c10::DistBackendError'",
+    kind="nccl_timeout",
+    alive=False,
+)
+add(
+    "exception-before-watchdog",
+    "failed",
+    steps(TITAN),
+    trace("ValueError: could not broadcast input array from shape (3,224) into shape (3,256)", front="[rank5]: "),
+    "[rank0]:[E505 10:20:00.1 ProcessGroupNCCL.cpp:616] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=12, OpType=ALLREDUCE) ran for 600012 milliseconds before timing out.",
+    kind="python_exception",
+    alive=False,
+)
+add(
+    "xid-then-steps",
+    "failed",
+    steps(TITAN),
+    "@@[ 9412.301234] NVRM: Xid (PCI:0000:4f:00): 79, pid=4112, name=python, GPU has fallen off the bus.",
+    steps(TITAN, 31, 34, start="10:01:02"),
+    alive=False,
+    kind="gpu_hardware",
+)
+add(
+    "xid-syslog",
+    "failed",
+    steps(NANO),
+    "@@May  5 10:01:00 gpu-b3 kernel: NVRM: Xid (PCI:0000:4f:00): 48, pid=4112, name=python, DBE (double bit error)",
+    trace("RuntimeError: CUDA error: uncorrectable ECC error encountered").replace("@@", "||"),
+    alive=False,
+    kind="gpu_hardware",
+)
 add("killed-bare", "failed", steps(LOGURU), "@@Killed", alive=False, kind="killed")
-add("killed-bash", "failed", steps(LOGURU), "@@run.sh: line 12: 33010 Killed                  python train.py --config x.yaml", alive=False, kind="killed")
-add("bus-shm", "failed", steps(NANO), "@@ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).", trace("RuntimeError: DataLoader worker (pid 5123) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory.").replace("@@", "||"), alive=False, kind="bus_error_shm")
-add("segfault", "failed", steps(NANO), "@@Fatal Python error: Segmentation fault", "", "Current thread 0x00007f (most recent call first):", '  File "/home/u/ext.py", line 12 in forward', "Segmentation fault (core dumped)", alive=False, kind="segfault")
-add("driver-old", "failed", trace("RuntimeError: The NVIDIA driver on your system is too old (found version 11040)."), alive=False, kind="driver_mismatch")
-add("quota", "failed", steps(TITAN), trace("OSError: [Errno 122] Disk quota exceeded: '/home/u/ckpt/optim.pt'"), alive=False, kind="quota")
-add("too-many-files", "failed", steps(NANO), trace("OSError: [Errno 24] Too many open files: '/data/s1.bin'"), alive=False, kind="too_many_files")
-add("undefined-symbol", "failed", trace("ImportError: /opt/py/lib/python3.11/site-packages/flash_attn_2_cuda.so: undefined symbol: _ZN3c104cuda9SetDeviceEi"), alive=False, kind="import_error")
-add("state-dict", "failed", trace("RuntimeError: Error(s) in loading state_dict for LlamaForCausalLM:"), "\tsize mismatch for model.embed_tokens.weight: copying a param with shape torch.Size([32001, 4096])", "\tYou may consider adding `ignore_mismatched_sizes=True` in the model `from_pretrained` method.", alive=False, kind="checkpoint_mismatch")
-add("gated", "failed", trace("huggingface_hub.errors.GatedRepoError: 401 Client Error."), "Cannot access gated repo for url https://huggingface.co/meta-llama/x/resolve/main/config.json.", alive=False, kind="auth")
-add("command-not-found", "failed", "Loading cuda/12.4", "@@/var/spool/slurmd/job771/slurm_script: line 22: torchrun: command not found", alive=False, kind="command_not_found")
-add("argparse", "failed", "usage: train.py [-h] [--config CONFIG]", "@@train.py: error: unrecognized arguments: --bacth-size 8", alive=False, kind="config_error")
-add("loss-scale-min", "failed", steps("[2025-05-05 {t},123] [INFO] [logging.py:107:log_dist] [Rank 0] step={n}, skipped=1, lr=[1e-5], mom=[(0.9, 0.95)]"), trace("Exception: Current loss scale already at minimum - cannot decrease scale anymore. Exiting run."), alive=False, kind="loss_scale_min")
-add("nan-hf", "failed", steps(FACTORY, last=30), "@@{'loss': nan, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.31}", "{'loss': nan, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.32}", "{'loss': nan, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.33}", kind="nan_loss")
-add("nan-nano", "failed", steps(NANO), "@@iter 31: loss nan, time 231.11ms, mfu 39.02%", *["iter %d: loss nan, time 231.11ms, mfu 39.02%%" % n for n in range(32, 60)], kind="nan_loss")
-add("engine-dead-alive", "failed", VLLM_UP, "(EngineCore_DP0 pid=99) ERROR 10-21 10:11:02 [core.py:720] EngineCore encountered a fatal error.", "\n".join("@@(EngineCore_DP0 pid=99) ERROR 10-21 10:11:02 [core.py:720] " + r if i == 5 else "(EngineCore_DP0 pid=99) ERROR 10-21 10:11:02 [core.py:720] " + r for i, r in enumerate(trace("RuntimeError: CUDA error: an illegal memory access was encountered").replace("@@", "").split("\n"))), "(APIServer pid=7) ERROR 10-21 10:11:02 [async_llm.py:480] AsyncLLM output_handler failed.", "\n".join("(APIServer pid=7) ERROR 10-21 10:11:02 [async_llm.py:480] " + r for r in trace("vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue.").replace("@@", "").split("\n")), '(APIServer pid=7) INFO:     10.0.0.1:1234 - "GET /health HTTP/1.1" 200 OK', kind="cuda_error")
-add("ray-actor", "failed", "(TaskRunner pid=100) init", *("(WorkerDict pid=200) " + r for r in steps(NANO, 1, 3).split("\n")), "Traceback (most recent call last):", '  File "/home/u/main.py", line 9, in <module>', "    ray.get(runner.run.remote())", "ray.exceptions.RayTaskError(ValueError): ray::TaskRunner.run() (pid=100, ip=10.0.0.2)", '  File "/home/u/verl/trainer/ppo.py", line 77, in fit', "    raise ValueError('x')", "@@ValueError: Total training steps must be positive, got 0", kind=("python_exception", "config_error"), alive=False)
-add("raylet-oom", "failed", "(TaskRunner pid=100) step:1 - a", "(TaskRunner pid=100) step:2 - a", "@@(raylet) [2025-05-05 10:00:00,000 E 77 77] (raylet) node_manager.cc:3069: 1 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons at node (ID: ab)", trace("ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.").replace("@@", "||"), kind="host_oom", alive=False)
-add("slurm-preempt", "failed", steps(TITAN), "@@slurmstepd: error: *** JOB 771 ON node-3 CANCELLED AT 2025-05-05T11:00:00 DUE TO PREEMPTION ***", alive=False, kind="preempted")
-add("slurm-node", "failed", steps(TITAN), "@@slurmstepd: error: *** JOB 771 ON node-3 CANCELLED AT 2025-05-05T11:00:00 DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS ***", alive=False, kind="node_failure")
-add("time-limit-sigterm-trace", "failed", steps(TITAN), "@@slurmstepd: error: *** JOB 771 ON node-3 CANCELLED AT 2025-05-05T11:00:00 DUE TO TIME LIMIT ***", "Received SIGTERM, saving and exiting", trace("torch.distributed.elastic.multiprocessing.api.SignalException: Process 771 got signal: 15").replace("@@", ""), alive=False, kind="time_limit")
-add("tgi-json", "failed", '{"timestamp":"2025-05-05T10:00:00Z","level":"INFO","fields":{"message":"Waiting for shard to be ready..."},"target":"text_generation_launcher"}', '@@{"timestamp":"2025-05-05T10:00:09Z","level":"ERROR","fields":{"message":"Shard complete standard error output:\\n\\nTraceback (most recent call last):\\n  File \\"/usr/src/server.py\\", line 5, in serve\\n    serve()\\nRuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB"},"target":"text_generation_launcher"}', '{"timestamp":"2025-05-05T10:00:09Z","level":"ERROR","fields":{"message":"Shard 0 failed to start"},"target":"text_generation_launcher"}', "Error: ShardCannotStart", kind="cuda_oom", alive=False)
-add("llamacpp-oom", "failed", "main: loading model", "llama_model_load: loading", "@@ggml_backend_cuda_buffer_type_alloc_buffer: allocating 24000.00 MiB on device 0: cudaMalloc failed: out of memory", "||llama_model_load: error loading model: unable to allocate CUDA0 buffer", "llama_model_load_from_file_impl: failed to load model", "main: exiting due to model loading error", kind="cuda_oom", alive=False)
-add("syntax-error", "failed", '  File "/home/u/train.py", line 12', "    def f(:", "          ^", "@@SyntaxError: invalid syntax", kind="python_exception", alive=False)
-add("hydra", "failed", "@@Could not override 'trainer.lrr'.", "Key 'lrr' is not in struct", "    full_key: trainer.lrr", "Set the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace.", kind="config_error", alive=False)
-add("rendezvous", "failed", "W0505 10:00:00.000000 77 torch/distributed/run.py:766] *****", trace("torch.distributed.DistStoreError: Timed out after 901 seconds waiting for clients. 1/2 clients joined."), kind="rendezvous", alive=False)
-add("port-torchrun", "failed", "[W505 10:00:00.1 socket.cpp:426] [c10d] The server socket cannot be initialized on [::]:29500 (errno: 97 - Address family not supported by protocol).", trace("torch.distributed.DistNetworkError: The server socket has failed to listen on any local network address. port: 29500, useIpv6: false, code: -98, name: EADDRINUSE, message: address already in use"), kind=("address_in_use", "rendezvous"), alive=False)
-add("finish-then-save-fails", "failed", steps(TITAN), "Training finished.", "2025-05-05 11:00:00 saving final checkpoint", trace("OSError: [Errno 28] No space left on device"), kind="no_space", alive=False)
-add("loguru-trace", "failed", steps(LOGURU), "2025-05-05 10:02:00.123 | ERROR    | __main__:<module>:55 - An error has been caught in function '<module>', process 'MainProcess' (77):", trace("KeyError: 'input_ids'", header=""), kind="python_exception", alive=False)
-add("json-exc-info", "failed", steps(JSONL), '@@{"ts": "2025-05-05T10:05:00Z", "level": "ERROR", "msg": "training failed", "exc_info": "Traceback (most recent call last):\\n  File \\"/app/t.py\\", line 5, in <module>\\n    go()\\nOSError: [Errno 28] No space left on device"}', kind="no_space", alive=False)
-add("sgl-warmup-failed", "failed", SGL_UP, "@@[2025-05-05 10:00:41] Initialization failed. warmup error: Traceback (most recent call last):", '  File "/sgl-workspace/sglang/python/sglang/srt/server.py", line 577, in _wait_and_warmup', "    assert res.status_code == 200, f\"{res}\"", "||AssertionError: <Response [500]>", "Killed", kind=("engine_dead", "python_exception", "killed"), alive=False)
-add("kubelet-oomkilled", "failed", "\n".join("[pod/train-0/main] " + r for r in steps(NANO).split("\n")), "@@[pod/train-0/main] OOMKilled", kind="host_oom", alive=False)
-add("dataset-died", "failed", bars("Map (num_proc=64)", 30, 900), trace("RuntimeError: One of the subprocesses has abruptly died during map operation.To debug the error, disable multiprocessing.", lib="datasets/arrow_dataset.py"), kind=("host_oom", "killed"), alive=False)
-add("refused-final", "failed", "2025-05-05 10:00:00 connecting to http://10.0.0.1:8000", trace("requests.exceptions.ConnectionError: HTTPConnectionPool(host='10.0.0.1', port=8000): Max retries exceeded with url: /v1/models (Caused by NewConnectionError(': Failed to establish a new connection: [Errno 111] Connection refused'))", lib="requests/adapters.py"), kind="connection_refused", alive=False)
+add(
+    "killed-bash",
+    "failed",
+    steps(LOGURU),
+    "@@run.sh: line 12: 33010 Killed                  python train.py --config x.yaml",
+    alive=False,
+    kind="killed",
+)
+add(
+    "bus-shm",
+    "failed",
+    steps(NANO),
+    "@@ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).",
+    trace(
+        "RuntimeError: DataLoader worker (pid 5123) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory."
+    ).replace("@@", "||"),
+    alive=False,
+    kind="bus_error_shm",
+)
+add(
+    "segfault",
+    "failed",
+    steps(NANO),
+    "@@Fatal Python error: Segmentation fault",
+    "",
+    "Current thread 0x00007f (most recent call first):",
+    '  File "/home/u/ext.py", line 12 in forward',
+    "Segmentation fault (core dumped)",
+    alive=False,
+    kind="segfault",
+)
+add(
+    "driver-old",
+    "failed",
+    trace("RuntimeError: The NVIDIA driver on your system is too old (found version 11040)."),
+    alive=False,
+    kind="driver_mismatch",
+)
+add(
+    "quota",
+    "failed",
+    steps(TITAN),
+    trace("OSError: [Errno 122] Disk quota exceeded: '/home/u/ckpt/optim.pt'"),
+    alive=False,
+    kind="quota",
+)
+add(
+    "too-many-files",
+    "failed",
+    steps(NANO),
+    trace("OSError: [Errno 24] Too many open files: '/data/s1.bin'"),
+    alive=False,
+    kind="too_many_files",
+)
+add(
+    "undefined-symbol",
+    "failed",
+    trace(
+        "ImportError: /opt/py/lib/python3.11/site-packages/flash_attn_2_cuda.so: undefined symbol: _ZN3c104cuda9SetDeviceEi"
+    ),
+    alive=False,
+    kind="import_error",
+)
+add(
+    "state-dict",
+    "failed",
+    trace("RuntimeError: Error(s) in loading state_dict for LlamaForCausalLM:"),
+    "\tsize mismatch for model.embed_tokens.weight: copying a param with shape torch.Size([32001, 4096])",
+    "\tYou may consider adding `ignore_mismatched_sizes=True` in the model `from_pretrained` method.",
+    alive=False,
+    kind="checkpoint_mismatch",
+)
+add(
+    "gated",
+    "failed",
+    trace("huggingface_hub.errors.GatedRepoError: 401 Client Error."),
+    "Cannot access gated repo for url https://huggingface.co/meta-llama/x/resolve/main/config.json.",
+    alive=False,
+    kind="auth",
+)
+add(
+    "command-not-found",
+    "failed",
+    "Loading cuda/12.4",
+    "@@/var/spool/slurmd/job771/slurm_script: line 22: torchrun: command not found",
+    alive=False,
+    kind="command_not_found",
+)
+add(
+    "argparse",
+    "failed",
+    "usage: train.py [-h] [--config CONFIG]",
+    "@@train.py: error: unrecognized arguments: --bacth-size 8",
+    alive=False,
+    kind="config_error",
+)
+add(
+    "loss-scale-min",
+    "failed",
+    steps(
+        "[2025-05-05 {t},123] [INFO] [logging.py:107:log_dist] [Rank 0] step={n}, skipped=1, lr=[1e-5], mom=[(0.9, 0.95)]"
+    ),
+    trace("Exception: Current loss scale already at minimum - cannot decrease scale anymore. Exiting run."),
+    alive=False,
+    kind="loss_scale_min",
+)
+add(
+    "nan-hf",
+    "failed",
+    steps(FACTORY, last=30),
+    "@@{'loss': nan, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.31}",
+    "{'loss': nan, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.32}",
+    "{'loss': nan, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.33}",
+    kind="nan_loss",
+)
+add(
+    "nan-nano",
+    "failed",
+    steps(NANO),
+    "@@iter 31: loss nan, time 231.11ms, mfu 39.02%",
+    *["iter %d: loss nan, time 231.11ms, mfu 39.02%%" % n for n in range(32, 60)],
+    kind="nan_loss",
+)
+add(
+    "engine-dead-alive",
+    "failed",
+    VLLM_UP,
+    "(EngineCore_DP0 pid=99) ERROR 10-21 10:11:02 [core.py:720] EngineCore encountered a fatal error.",
+    "\n".join(
+        "@@(EngineCore_DP0 pid=99) ERROR 10-21 10:11:02 [core.py:720] " + r
+        if i == 5
+        else "(EngineCore_DP0 pid=99) ERROR 10-21 10:11:02 [core.py:720] " + r
+        for i, r in enumerate(
+            trace("RuntimeError: CUDA error: an illegal memory access was encountered").replace("@@", "").split("\n")
+        )
+    ),
+    "(APIServer pid=7) ERROR 10-21 10:11:02 [async_llm.py:480] AsyncLLM output_handler failed.",
+    "\n".join(
+        "(APIServer pid=7) ERROR 10-21 10:11:02 [async_llm.py:480] " + r
+        for r in trace("vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue.")
+        .replace("@@", "")
+        .split("\n")
+    ),
+    '(APIServer pid=7) INFO:     10.0.0.1:1234 - "GET /health HTTP/1.1" 200 OK',
+    kind="cuda_error",
+)
+add(
+    "ray-actor",
+    "failed",
+    "(TaskRunner pid=100) init",
+    *("(WorkerDict pid=200) " + r for r in steps(NANO, 1, 3).split("\n")),
+    "Traceback (most recent call last):",
+    '  File "/home/u/main.py", line 9, in <module>',
+    "    ray.get(runner.run.remote())",
+    "ray.exceptions.RayTaskError(ValueError): ray::TaskRunner.run() (pid=100, ip=10.0.0.2)",
+    '  File "/home/u/verl/trainer/ppo.py", line 77, in fit',
+    "    raise ValueError('x')",
+    "@@ValueError: Total training steps must be positive, got 0",
+    kind=("python_exception", "config_error"),
+    alive=False,
+)
+add(
+    "raylet-oom",
+    "failed",
+    "(TaskRunner pid=100) step:1 - a",
+    "(TaskRunner pid=100) step:2 - a",
+    "@@(raylet) [2025-05-05 10:00:00,000 E 77 77] (raylet) node_manager.cc:3069: 1 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons at node (ID: ab)",
+    trace("ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.").replace("@@", "||"),
+    kind="host_oom",
+    alive=False,
+)
+add(
+    "slurm-preempt",
+    "failed",
+    steps(TITAN),
+    "@@slurmstepd: error: *** JOB 771 ON node-3 CANCELLED AT 2025-05-05T11:00:00 DUE TO PREEMPTION ***",
+    alive=False,
+    kind="preempted",
+)
+add(
+    "slurm-node",
+    "failed",
+    steps(TITAN),
+    "@@slurmstepd: error: *** JOB 771 ON node-3 CANCELLED AT 2025-05-05T11:00:00 DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS ***",
+    alive=False,
+    kind="node_failure",
+)
+add(
+    "time-limit-sigterm-trace",
+    "failed",
+    steps(TITAN),
+    "@@slurmstepd: error: *** JOB 771 ON node-3 CANCELLED AT 2025-05-05T11:00:00 DUE TO TIME LIMIT ***",
+    "Received SIGTERM, saving and exiting",
+    trace("torch.distributed.elastic.multiprocessing.api.SignalException: Process 771 got signal: 15").replace(
+        "@@", ""
+    ),
+    alive=False,
+    kind="time_limit",
+)
+add(
+    "tgi-json",
+    "failed",
+    '{"timestamp":"2025-05-05T10:00:00Z","level":"INFO","fields":{"message":"Waiting for shard to be ready..."},"target":"text_generation_launcher"}',
+    '@@{"timestamp":"2025-05-05T10:00:09Z","level":"ERROR","fields":{"message":"Shard complete standard error output:\\n\\nTraceback (most recent call last):\\n  File \\"/usr/src/server.py\\", line 5, in serve\\n    serve()\\nRuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB"},"target":"text_generation_launcher"}',
+    '{"timestamp":"2025-05-05T10:00:09Z","level":"ERROR","fields":{"message":"Shard 0 failed to start"},"target":"text_generation_launcher"}',
+    "Error: ShardCannotStart",
+    kind="cuda_oom",
+    alive=False,
+)
+add(
+    "llamacpp-oom",
+    "failed",
+    "main: loading model",
+    "llama_model_load: loading",
+    "@@ggml_backend_cuda_buffer_type_alloc_buffer: allocating 24000.00 MiB on device 0: cudaMalloc failed: out of memory",
+    "||llama_model_load: error loading model: unable to allocate CUDA0 buffer",
+    "llama_model_load_from_file_impl: failed to load model",
+    "main: exiting due to model loading error",
+    kind="cuda_oom",
+    alive=False,
+)
+add(
+    "syntax-error",
+    "failed",
+    '  File "/home/u/train.py", line 12',
+    "    def f(:",
+    "          ^",
+    "@@SyntaxError: invalid syntax",
+    kind="python_exception",
+    alive=False,
+)
+add(
+    "hydra",
+    "failed",
+    "@@Could not override 'trainer.lrr'.",
+    "Key 'lrr' is not in struct",
+    "    full_key: trainer.lrr",
+    "Set the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace.",
+    kind="config_error",
+    alive=False,
+)
+add(
+    "rendezvous",
+    "failed",
+    "W0505 10:00:00.000000 77 torch/distributed/run.py:766] *****",
+    trace("torch.distributed.DistStoreError: Timed out after 901 seconds waiting for clients. 1/2 clients joined."),
+    kind="rendezvous",
+    alive=False,
+)
+add(
+    "port-torchrun",
+    "failed",
+    "[W505 10:00:00.1 socket.cpp:426] [c10d] The server socket cannot be initialized on [::]:29500 (errno: 97 - Address family not supported by protocol).",
+    trace(
+        "torch.distributed.DistNetworkError: The server socket has failed to listen on any local network address. port: 29500, useIpv6: false, code: -98, name: EADDRINUSE, message: address already in use"
+    ),
+    kind=("address_in_use", "rendezvous"),
+    alive=False,
+)
+add(
+    "finish-then-save-fails",
+    "failed",
+    steps(TITAN),
+    "Training finished.",
+    "2025-05-05 11:00:00 saving final checkpoint",
+    trace("OSError: [Errno 28] No space left on device"),
+    kind="no_space",
+    alive=False,
+)
+add(
+    "loguru-trace",
+    "failed",
+    steps(LOGURU),
+    "2025-05-05 10:02:00.123 | ERROR    | __main__:<module>:55 - An error has been caught in function '<module>', process 'MainProcess' (77):",
+    trace("KeyError: 'input_ids'", header=""),
+    kind="python_exception",
+    alive=False,
+)
+add(
+    "json-exc-info",
+    "failed",
+    steps(JSONL),
+    '@@{"ts": "2025-05-05T10:05:00Z", "level": "ERROR", "msg": "training failed", "exc_info": "Traceback (most recent call last):\\n  File \\"/app/t.py\\", line 5, in <module>\\n    go()\\nOSError: [Errno 28] No space left on device"}',
+    kind="no_space",
+    alive=False,
+)
+add(
+    "sgl-warmup-failed",
+    "failed",
+    SGL_UP,
+    "@@[2025-05-05 10:00:41] Initialization failed. warmup error: Traceback (most recent call last):",
+    '  File "/sgl-workspace/sglang/python/sglang/srt/server.py", line 577, in _wait_and_warmup',
+    '    assert res.status_code == 200, f"{res}"',
+    "||AssertionError: <Response [500]>",
+    "Killed",
+    kind=("engine_dead", "python_exception", "killed"),
+    alive=False,
+)
+add(
+    "kubelet-oomkilled",
+    "failed",
+    "\n".join("[pod/train-0/main] " + r for r in steps(NANO).split("\n")),
+    "@@[pod/train-0/main] OOMKilled",
+    kind="host_oom",
+    alive=False,
+)
+add(
+    "dataset-died",
+    "failed",
+    bars("Map (num_proc=64)", 30, 900),
+    trace(
+        "RuntimeError: One of the subprocesses has abruptly died during map operation.To debug the error, disable multiprocessing.",
+        lib="datasets/arrow_dataset.py",
+    ),
+    kind=("host_oom", "killed"),
+    alive=False,
+)
+add(
+    "refused-final",
+    "failed",
+    "2025-05-05 10:00:00 connecting to http://10.0.0.1:8000",
+    trace(
+        "requests.exceptions.ConnectionError: HTTPConnectionPool(host='10.0.0.1', port=8000): Max retries exceeded with url: /v1/models (Caused by NewConnectionError(': Failed to establish a new connection: [Errno 111] Connection refused'))",
+        lib="requests/adapters.py",
+    ),
+    kind="connection_refused",
+    alive=False,
+)
 
 # Gone, stuck, nothing to see.
-add("vanished-mid-line", "died_silently", steps(TITAN) + "\n[titan] 2025-05-05 10:01:02 - root - INFO - step: 3", alive=False, idle=900)
-add("vanished-loading", "died_silently", "INFO 10-21 09:11:09 [api_server.py:1839] vLLM API server version 0.11.0", bars("Loading safetensors checkpoint shards", 6, 17), alive=False, idle=900)
-add("vanished-after-epoch-bar", "died_silently", bars("Epoch 1", 50, 50), bars("Epoch 2", 12, 50), alive=False, idle=900)
+add(
+    "vanished-mid-line",
+    "died_silently",
+    steps(TITAN) + "\n[titan] 2025-05-05 10:01:02 - root - INFO - step: 3",
+    alive=False,
+    idle=900,
+)
+add(
+    "vanished-loading",
+    "died_silently",
+    "INFO 10-21 09:11:09 [api_server.py:1839] vLLM API server version 0.11.0",
+    bars("Loading safetensors checkpoint shards", 6, 17),
+    alive=False,
+    idle=900,
+)
+add(
+    "vanished-after-epoch-bar", "died_silently", bars("Epoch 1", 50, 50), bars("Epoch 2", 12, 50), alive=False, idle=900
+)
 add("frozen-steps", "hung", steps(LOGURU), idle=7200)
-add("frozen-init", "hung", "node-1:70:71 [0] NCCL INFO Bootstrap : Using eth0", "node-1:70:71 [0] NCCL INFO ncclCommInitRank comm 0x55 rank 0 nranks 8 - Init START", idle=3000, kind="stuck_init")
-add("frozen-save", "hung", steps(LOGURU), "2025-05-05 10:01:02.123 | INFO     | trainer.ckpt:save:12 - saving checkpoint to /ckpt/step_30", idle=7200, kind="stuck_checkpoint")
-add("heartbeats-only", "hung", steps(LOGURU), *[f"2025-05-05 {11 + n // 60:02d}:{n % 60:02d}:00.123 | INFO     | monitor:beat:3 - heartbeat {n} ok, alive for {n} min" for n in range(90)], kind="stuck_step")
-add("zero-throughput", "hung", VLLM_UP, *["(APIServer pid=7) INFO 10-21 10:1%d:31 [loggers.py:127] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: 0.0 tokens/s, Running: 12 reqs, Waiting: 3 reqs, GPU KV cache usage: 41.0%%" % n for n in range(10)], '(APIServer pid=7) INFO:     10.0.0.1:1234 - "GET /health HTTP/1.1" 200 OK', kind="stuck_step")
-add("core-engine-wait", "hung", "INFO 10-21 09:11:09 [api_server.py:1839] vLLM API server version 0.11.0", *[f"(APIServer pid=7) DEBUG 10-21 {9 + n // 6:02d}:{n % 6}1:09 [utils.py:773] Waiting for 1 local, 0 remote core engine proc(s) to start." for n in range(2, 20)], kind=("stuck_init", "retry_loop"))
-add("retry-no-times", "hung", *["connection to tracker failed, retrying (%d)" % n for n in range(1, 400)], kind="retry_loop")
-add("step-repeats", "hung", steps(LOGURU), *[f"2025-05-05 {10 + n // 60:02d}:{n % 60:02d}:30.123 | INFO     | trainer.loop:run:88 - step 30 | loss=2.7000" for n in range(2, 90)], kind="stuck_step")
+add(
+    "frozen-init",
+    "hung",
+    "node-1:70:71 [0] NCCL INFO Bootstrap : Using eth0",
+    "node-1:70:71 [0] NCCL INFO ncclCommInitRank comm 0x55 rank 0 nranks 8 - Init START",
+    idle=3000,
+    kind="stuck_init",
+)
+add(
+    "frozen-save",
+    "hung",
+    steps(LOGURU),
+    "2025-05-05 10:01:02.123 | INFO     | trainer.ckpt:save:12 - saving checkpoint to /ckpt/step_30",
+    idle=7200,
+    kind="stuck_checkpoint",
+)
+add(
+    "heartbeats-only",
+    "hung",
+    steps(LOGURU),
+    *[
+        f"2025-05-05 {11 + n // 60:02d}:{n % 60:02d}:00.123 | INFO     | monitor:beat:3 - heartbeat {n} ok, alive for {n} min"
+        for n in range(90)
+    ],
+    kind="stuck_step",
+)
+add(
+    "zero-throughput",
+    "hung",
+    VLLM_UP,
+    *[
+        "(APIServer pid=7) INFO 10-21 10:1%d:31 [loggers.py:127] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: 0.0 tokens/s, Running: 12 reqs, Waiting: 3 reqs, GPU KV cache usage: 41.0%%"
+        % n
+        for n in range(10)
+    ],
+    '(APIServer pid=7) INFO:     10.0.0.1:1234 - "GET /health HTTP/1.1" 200 OK',
+    kind="stuck_step",
+)
+add(
+    "core-engine-wait",
+    "hung",
+    "INFO 10-21 09:11:09 [api_server.py:1839] vLLM API server version 0.11.0",
+    *[
+        f"(APIServer pid=7) DEBUG 10-21 {9 + n // 6:02d}:{n % 6}1:09 [utils.py:773] Waiting for 1 local, 0 remote core engine proc(s) to start."
+        for n in range(2, 20)
+    ],
+    kind=("stuck_init", "retry_loop"),
+)
+add(
+    "retry-no-times",
+    "hung",
+    *["connection to tracker failed, retrying (%d)" % n for n in range(1, 400)],
+    kind="retry_loop",
+)
+add(
+    "step-repeats",
+    "hung",
+    steps(LOGURU),
+    *[
+        f"2025-05-05 {10 + n // 60:02d}:{n % 60:02d}:30.123 | INFO     | trainer.loop:run:88 - step 30 | loss=2.7000"
+        for n in range(2, 90)
+    ],
+    kind="stuck_step",
+)
 
 # Encodings and ends of lines.
-SAMPLES.append(Sample("utf-16", trace("ModuleNotFoundError: No module named 'deepspeed'"), "failed", False, kind=("import_error",), data=("\ufeff" + "\r\n".join(trace("ModuleNotFoundError: No module named 'deepspeed'").replace("@@", "").split("\n")) + "\r\n").encode("utf-16-le")))
+SAMPLES.append(
+    Sample(
+        "utf-16",
+        trace("ModuleNotFoundError: No module named 'deepspeed'"),
+        "failed",
+        False,
+        kind=("import_error",),
+        data=(
+            "\ufeff"
+            + "\r\n".join(trace("ModuleNotFoundError: No module named 'deepspeed'").replace("@@", "").split("\n"))
+            + "\r\n"
+        ).encode("utf-16-le"),
+    )
+)
 SAMPLES.append(Sample("utf-16-no-bom", steps(NANO), "running", data=steps(NANO).encode("utf-16-le")))
 SAMPLES.append(Sample("crlf", steps(TITAN), "running", data=steps(TITAN).replace("\n", "\r\n").encode()))
-SAMPLES.append(Sample("latin-1", "d\xe9marrage\n" + steps(NANO), "running", data=("d\xe9marrage\n" + steps(NANO)).encode("latin-1")))
+SAMPLES.append(
+    Sample(
+        "latin-1", "d\xe9marrage\n" + steps(NANO), "running", data=("d\xe9marrage\n" + steps(NANO)).encode("latin-1")
+    )
+)
 SAMPLES.append(Sample("nul-hole", "x\n" + steps(NANO), "running", data=b"\0" * 50000 + b"x\n" + steps(NANO).encode()))
-SAMPLES.append(Sample("crlf-trace", steps(NANO) + "\n" + trace(OOM), "failed", False, kind=("cuda_oom",), data=(steps(NANO) + "\n" + trace(OOM).replace("@@", "")).replace("\n", "\r\n").encode()))
+SAMPLES.append(
+    Sample(
+        "crlf-trace",
+        steps(NANO) + "\n" + trace(OOM),
+        "failed",
+        False,
+        kind=("cuda_oom",),
+        data=(steps(NANO) + "\n" + trace(OOM).replace("@@", "")).replace("\n", "\r\n").encode(),
+    )
+)
 SAMPLES.append(Sample("elf", "", "unreadable", data=b"\x7fELF\x02\x01\x01" + bytes(range(256)) * 20))
-SAMPLES.append(Sample("ansi", steps(TITAN), "running", data="\n".join("\x1b[36m" + row + "\x1b[0m" for row in steps(TITAN).split("\n")).encode()))
+SAMPLES.append(
+    Sample(
+        "ansi",
+        steps(TITAN),
+        "running",
+        data="\n".join("\x1b[36m" + row + "\x1b[0m" for row in steps(TITAN).split("\n")).encode(),
+    )
+)
 
 # More programs.
-KERAS = "\n".join(f"Epoch {e}/10\n" + "".join(f"\r{i * 100:4d}/1875 [{'=' * i}>{'.' * (18 - i)}] - ETA: 5s - loss: 0.{900 - e * 20 - i}" for i in range(1, 19)) + f"\n1875/1875 [==============================] - 9s 5ms/step - loss: 0.{880 - e * 20} - accuracy: 0.7{e}" for e in range(1, 6))
+KERAS = "\n".join(
+    f"Epoch {e}/10\n"
+    + "".join(
+        f"\r{i * 100:4d}/1875 [{'=' * i}>{'.' * (18 - i)}] - ETA: 5s - loss: 0.{900 - e * 20 - i}" for i in range(1, 19)
+    )
+    + f"\n1875/1875 [==============================] - 9s 5ms/step - loss: 0.{880 - e * 20} - accuracy: 0.7{e}"
+    for e in range(1, 6)
+)
 XGB = "\n".join(f"[{n}]\ttrain-rmse:0.{900 - n}\teval-rmse:0.{930 - n}" for n in range(60))
 NEMO = "Training epoch 0, iteration {n}/999 | lr: 0.0003 | global_batch_size: 512 | global_step: {n} | reduced_train_loss: {loss} | train_step_timing in s: 5.1"
 ORLHF = "[36m(ActorModelRayActorBOX pid=3131)[0m \rTrain epoch [1/1]:  {pct}%|#  | {n}/1000 [00:11<10:00,  1.20s/it, pg=0.01, rm=0.3]"
@@ -263,93 +1062,799 @@ add("yolo", "running", steps(YOLO))
 add("cmake", "running", steps(COMPILE))
 add("dask", "running", steps(DASK))
 add("sb3", "running", steps(SB3))
-add("optuna-pruned-trial-trace", "running", steps(TRIAL, last=20), "[W 2025-05-05 10:02:00,1] Trial 21 failed with parameters: {'lr': 0.1} because of the following error: ValueError('x').", trace("ValueError: x").replace("@@", ""), "[W 2025-05-05 10:02:00,1] Trial 21 failed with value None.", steps(TRIAL, 22, 25, start="10:02:02"))
-add("warnings-galore", "running", "/opt/py/lib/python3.11/site-packages/torch/utils/data/dataloader.py:557: UserWarning: This DataLoader will create 16 worker processes in total. Our suggested max number of worker in current system is 8, which is smaller than what this DataLoader is going to create. Please be aware that excessive worker creation might get DataLoader running slow or even freeze, lower the worker number to avoid potential slowness/freeze if necessary.", "  warnings.warn(", "fatal: not a git repository (or any of the parent directories): .git", "ERROR: pip's dependency resolver does not currently take into account all the packages that are installed.", "WARNING: could not find libnvrtc", steps(NANO))
-add("error-rate-words", "running", *[f"2025-05-05 10:00:{n:02d} eval batch {n}/400 errors=0 error_rate=0.0 failed=0 exc_info=None wer=0.12" for n in range(1, 50)])
-add("failed-count-grows", "running", *[f"2025-05-05 10:00:{n:02d} done={n * 10}/1000 failed={n // 7} retried={n // 3}" for n in range(1, 50)])
-add("http-500-tolerated", "ready", VLLM_UP, *['(APIServer pid=7) INFO:     10.0.0.1:1234 - "POST /v1/chat/completions HTTP/1.1" 200 OK'] * 5, '(APIServer pid=7) INFO:     10.0.0.1:1234 - "POST /v1/chat/completions HTTP/1.1" 500 Internal Server Error', "\n".join("(APIServer pid=7) " + r for r in ("ERROR:    Exception in ASGI application\n" + trace("ValueError: bad tool call").replace("@@", "")).split("\n")), *['(APIServer pid=7) INFO:     10.0.0.1:1234 - "POST /v1/chat/completions HTTP/1.1" 200 OK'] * 3)
-add("model-says-killed", "running", *[f'2025-05-05 10:00:{n:02d} INFO eval: [{n}/100] answer="Traceback (most recent call last): MemoryError" gold="Killed" ok=False' for n in range(1, 40)])
-add("markdown-output-mid", "running", steps(GEN), "### Response:", "Here is the error you would see:", "    Traceback (most recent call last):", '      File "x.py", line 1, in <module>', "    RuntimeError: CUDA out of memory.", "Segmentation faults happen when", steps(GEN, 31, 34, start="10:01:10"))
-add("lm-output-last", "running", steps(GEN), "[sample 31] model output:", "Traceback (most recent call last):", '  File "solution.py", line 3, in <module>', "IndexError: list index out of range")
-add("long-eval-pause", "running", steps(LOGURU), "2025-05-05 10:01:05.1 | INFO     | trainer.eval:run:9 - running evaluation", idle=420)
-add("torchrun-start", "starting", "W0505 10:00:00.100000 77 torch/distributed/run.py:766] ", "W0505 10:00:00.100000 77 torch/distributed/run.py:766] *****************************************", "W0505 10:00:00.100000 77 torch/distributed/run.py:766] Setting OMP_NUM_THREADS environment variable for each process to be 1 in default", idle=40)
-add("tgi-waiting", "starting", *['{"timestamp":"2025-05-05T10:0%d:00Z","level":"INFO","fields":{"message":"Waiting for shard to be ready..."},"target":"text_generation_launcher","span":{"rank":0,"name":"shard-manager"}}' % n for n in range(8)])
-add("ray-progress", "running", *["\x1b[36m(train_fn pid=%d)\x1b[0m step: %d loss: 2.%d [repeated 3x across cluster]" % (50 + n % 4, n, 99 - n) for n in range(1, 40)])
-add("spaced-sbatch-start", "running", "SLURM_JOB_ID=771", "+ srun python train.py", "+ export NCCL_ASYNC_ERROR_HANDLING=1", steps(ACCEL))
+add(
+    "optuna-pruned-trial-trace",
+    "running",
+    steps(TRIAL, last=20),
+    "[W 2025-05-05 10:02:00,1] Trial 21 failed with parameters: {'lr': 0.1} because of the following error: ValueError('x').",
+    trace("ValueError: x").replace("@@", ""),
+    "[W 2025-05-05 10:02:00,1] Trial 21 failed with value None.",
+    steps(TRIAL, 22, 25, start="10:02:02"),
+)
+add(
+    "warnings-galore",
+    "running",
+    "/opt/py/lib/python3.11/site-packages/torch/utils/data/dataloader.py:557: UserWarning: This DataLoader will create 16 worker processes in total. Our suggested max number of worker in current system is 8, which is smaller than what this DataLoader is going to create. Please be aware that excessive worker creation might get DataLoader running slow or even freeze, lower the worker number to avoid potential slowness/freeze if necessary.",
+    "  warnings.warn(",
+    "fatal: not a git repository (or any of the parent directories): .git",
+    "ERROR: pip's dependency resolver does not currently take into account all the packages that are installed.",
+    "WARNING: could not find libnvrtc",
+    steps(NANO),
+)
+add(
+    "error-rate-words",
+    "running",
+    *[
+        f"2025-05-05 10:00:{n:02d} eval batch {n}/400 errors=0 error_rate=0.0 failed=0 exc_info=None wer=0.12"
+        for n in range(1, 50)
+    ],
+)
+add(
+    "failed-count-grows",
+    "running",
+    *[f"2025-05-05 10:00:{n:02d} done={n * 10}/1000 failed={n // 7} retried={n // 3}" for n in range(1, 50)],
+)
+add(
+    "http-500-tolerated",
+    "ready",
+    VLLM_UP,
+    *['(APIServer pid=7) INFO:     10.0.0.1:1234 - "POST /v1/chat/completions HTTP/1.1" 200 OK'] * 5,
+    '(APIServer pid=7) INFO:     10.0.0.1:1234 - "POST /v1/chat/completions HTTP/1.1" 500 Internal Server Error',
+    "\n".join(
+        "(APIServer pid=7) " + r
+        for r in (
+            "ERROR:    Exception in ASGI application\n" + trace("ValueError: bad tool call").replace("@@", "")
+        ).split("\n")
+    ),
+    *['(APIServer pid=7) INFO:     10.0.0.1:1234 - "POST /v1/chat/completions HTTP/1.1" 200 OK'] * 3,
+)
+add(
+    "model-says-killed",
+    "running",
+    *[
+        f'2025-05-05 10:00:{n:02d} INFO eval: [{n}/100] answer="Traceback (most recent call last): MemoryError" gold="Killed" ok=False'
+        for n in range(1, 40)
+    ],
+)
+add(
+    "markdown-output-mid",
+    "running",
+    steps(GEN),
+    "### Response:",
+    "Here is the error you would see:",
+    "    Traceback (most recent call last):",
+    '      File "x.py", line 1, in <module>',
+    "    RuntimeError: CUDA out of memory.",
+    "Segmentation faults happen when",
+    steps(GEN, 31, 34, start="10:01:10"),
+)
+add(
+    "lm-output-last",
+    "running",
+    steps(GEN),
+    "[sample 31] model output:",
+    "Traceback (most recent call last):",
+    '  File "solution.py", line 3, in <module>',
+    "IndexError: list index out of range",
+)
+add(
+    "long-eval-pause",
+    "running",
+    steps(LOGURU),
+    "2025-05-05 10:01:05.1 | INFO     | trainer.eval:run:9 - running evaluation",
+    idle=420,
+)
+add(
+    "torchrun-start",
+    "starting",
+    "W0505 10:00:00.100000 77 torch/distributed/run.py:766] ",
+    "W0505 10:00:00.100000 77 torch/distributed/run.py:766] *****************************************",
+    "W0505 10:00:00.100000 77 torch/distributed/run.py:766] Setting OMP_NUM_THREADS environment variable for each process to be 1 in default",
+    idle=40,
+)
+add(
+    "tgi-waiting",
+    "starting",
+    *[
+        '{"timestamp":"2025-05-05T10:0%d:00Z","level":"INFO","fields":{"message":"Waiting for shard to be ready..."},"target":"text_generation_launcher","span":{"rank":0,"name":"shard-manager"}}'
+        % n
+        for n in range(8)
+    ],
+)
+add(
+    "ray-progress",
+    "running",
+    *[
+        "\x1b[36m(train_fn pid=%d)\x1b[0m step: %d loss: 2.%d [repeated 3x across cluster]" % (50 + n % 4, n, 99 - n)
+        for n in range(1, 40)
+    ],
+)
+add(
+    "spaced-sbatch-start",
+    "running",
+    "SLURM_JOB_ID=771",
+    "+ srun python train.py",
+    "+ export NCCL_ASYNC_ERROR_HANDLING=1",
+    steps(ACCEL),
+)
 add("kl-inf-config", "running", "Namespace(clip=inf, nan_ok=False)", steps(ACCEL))
 add("nan-one-step", "running", steps(NANO), "iter 31: loss nan, time 231.11ms, mfu 39.02%", steps(NANO, 32, 50))
-add("megatron-skip-first", "running", " iteration        1/    1000 | consumed samples: 1 | elapsed time per iteration (ms): 9000.0 | learning rate: 0.0 | loss scale: 4294967296.0 | number of skipped iterations:   1 | number of nan iterations:   0 |", " iteration        2/    1000 | consumed samples: 1 | elapsed time per iteration (ms): 9000.0 | learning rate: 0.0 | loss scale: 2147483648.0 | number of skipped iterations:   1 | number of nan iterations:   0 |", steps(" iteration {n:8d}/    1000 | lm loss: {loss} | loss scale: 65536.0 | grad norm: 0.2 | number of skipped iterations:   0 | number of nan iterations:   0 |", 3, 20))
-add("oom-retry-smaller", "running", steps(NANO), "WARNING: ran out of memory with exception: CUDA out of memory. Tried to allocate 2.00 GiB; retrying with batch size 8", steps(NANO, 31, 40))
-add("lightning-oom-skip", "running", steps(ACCEL), "2025-05-05 10:01:02,1 - WARNING - train - CUDA out of memory on batch 31, skipping batch", steps(ACCEL, 31, 44))
-add("ssh-banner-first", "running", "Warning: Permanently added '10.0.0.3' (ED25519) to the list of known hosts.", "Welcome to Ubuntu 22.04 LTS", "*** System restart required ***", steps(NANO))
+add(
+    "megatron-skip-first",
+    "running",
+    " iteration        1/    1000 | consumed samples: 1 | elapsed time per iteration (ms): 9000.0 | learning rate: 0.0 | loss scale: 4294967296.0 | number of skipped iterations:   1 | number of nan iterations:   0 |",
+    " iteration        2/    1000 | consumed samples: 1 | elapsed time per iteration (ms): 9000.0 | learning rate: 0.0 | loss scale: 2147483648.0 | number of skipped iterations:   1 | number of nan iterations:   0 |",
+    steps(
+        " iteration {n:8d}/    1000 | lm loss: {loss} | loss scale: 65536.0 | grad norm: 0.2 | number of skipped iterations:   0 | number of nan iterations:   0 |",
+        3,
+        20,
+    ),
+)
+add(
+    "oom-retry-smaller",
+    "running",
+    steps(NANO),
+    "WARNING: ran out of memory with exception: CUDA out of memory. Tried to allocate 2.00 GiB; retrying with batch size 8",
+    steps(NANO, 31, 40),
+)
+add(
+    "lightning-oom-skip",
+    "running",
+    steps(ACCEL),
+    "2025-05-05 10:01:02,1 - WARNING - train - CUDA out of memory on batch 31, skipping batch",
+    steps(ACCEL, 31, 44),
+)
+add(
+    "ssh-banner-first",
+    "running",
+    "Warning: Permanently added '10.0.0.3' (ED25519) to the list of known hosts.",
+    "Welcome to Ubuntu 22.04 LTS",
+    "*** System restart required ***",
+    steps(NANO),
+)
 
-add("bash-time-end", "finished", steps("{d} processed {n}/30 files"), "", "real\t12m3.1s", "user\t11m1.0s", "sys\t0m9.9s", alive=False)
-add("pip-install-done", "finished", "Collecting torch", "  Downloading torch-2.5.1-cp311.whl (906.4 MB)", "Installing collected packages: torch", "Successfully installed torch-2.5.1", alive=False)
-add("lm-eval-done", "finished", bars("Running loglikelihood requests", 30, 30), "hf (pretrained=/m), gen_kwargs: (None), limit: None, num_fewshot: 5, batch_size: 8", "|Tasks|Version|Filter|n-shot|Metric|   |Value |   |Stderr|", "|-----|------:|------|-----:|------|---|-----:|---|-----:|", "|mmlu |      2|none  |     5|acc   |↑  |0.6121|±  |0.0039|", alive=False)
-add("nccl-tests-done", "finished", "# nThread 1 nGpus 8 minBytes 8 maxBytes 134217728", "     1048576        262144     float     sum      -1    61.11   17.16   30.03      0    60.11   17.44   30.53      0", "# Out of bounds values : 0 OK", "# Avg bus bandwidth    : 31.2311 ", alive=False)
-add("tests-failed", "failed", "============================= test session starts ==============================", "tests/test_a.py::test_x PASSED [ 50%]", "tests/test_a.py::test_y FAILED [100%]", "=================================== FAILURES ===================================", "    def test_y():", "@@E       AssertionError: assert 1 == 2", "tests/test_a.py:12: AssertionError", "||=========================== short test summary info ============================", "||FAILED tests/test_a.py::test_y - AssertionError: assert 1 == 2", "||========================= 1 failed, 1 passed in 3.21s =========================", kind=("python_exception",), alive=False)
+add(
+    "bash-time-end",
+    "finished",
+    steps("{d} processed {n}/30 files"),
+    "",
+    "real\t12m3.1s",
+    "user\t11m1.0s",
+    "sys\t0m9.9s",
+    alive=False,
+)
+add(
+    "pip-install-done",
+    "finished",
+    "Collecting torch",
+    "  Downloading torch-2.5.1-cp311.whl (906.4 MB)",
+    "Installing collected packages: torch",
+    "Successfully installed torch-2.5.1",
+    alive=False,
+)
+add(
+    "lm-eval-done",
+    "finished",
+    bars("Running loglikelihood requests", 30, 30),
+    "hf (pretrained=/m), gen_kwargs: (None), limit: None, num_fewshot: 5, batch_size: 8",
+    "|Tasks|Version|Filter|n-shot|Metric|   |Value |   |Stderr|",
+    "|-----|------:|------|-----:|------|---|-----:|---|-----:|",
+    "|mmlu |      2|none  |     5|acc   |↑  |0.6121|±  |0.0039|",
+    alive=False,
+)
+add(
+    "nccl-tests-done",
+    "finished",
+    "# nThread 1 nGpus 8 minBytes 8 maxBytes 134217728",
+    "     1048576        262144     float     sum      -1    61.11   17.16   30.03      0    60.11   17.44   30.53      0",
+    "# Out of bounds values : 0 OK",
+    "# Avg bus bandwidth    : 31.2311 ",
+    alive=False,
+)
+add(
+    "tests-failed",
+    "failed",
+    "============================= test session starts ==============================",
+    "tests/test_a.py::test_x PASSED [ 50%]",
+    "tests/test_a.py::test_y FAILED [100%]",
+    "=================================== FAILURES ===================================",
+    "    def test_y():",
+    "@@E       AssertionError: assert 1 == 2",
+    "tests/test_a.py:12: AssertionError",
+    "||=========================== short test summary info ============================",
+    "||FAILED tests/test_a.py::test_y - AssertionError: assert 1 == 2",
+    "||========================= 1 failed, 1 passed in 3.21s =========================",
+    kind=("python_exception",),
+    alive=False,
+)
 add("job-completed", "finished", steps(NANO), "[2025-05-05 11:00:00] Job completed successfully", alive=False)
-add("saved-last", "finished", steps(TITAN, 1, 30), "Saving final model to /out", "Model saved to /out/final", "All done!", alive=False)
-add("sigterm-trainer", "finished", steps(LOGURU), "2025-05-05 10:03:00.1 | WARNING  | trainer:on_signal:3 - Received signal 15 (SIGTERM), checkpointing and exiting", "2025-05-05 10:03:09.1 | INFO     | trainer:save:9 - checkpoint saved to /ckpt/30", alive=False)
+add(
+    "saved-last",
+    "finished",
+    steps(TITAN, 1, 30),
+    "Saving final model to /out",
+    "Model saved to /out/final",
+    "All done!",
+    alive=False,
+)
+add(
+    "sigterm-trainer",
+    "finished",
+    steps(LOGURU),
+    "2025-05-05 10:03:00.1 | WARNING  | trainer:on_signal:3 - Received signal 15 (SIGTERM), checkpointing and exiting",
+    "2025-05-05 10:03:09.1 | INFO     | trainer:save:9 - checkpoint saved to /ckpt/30",
+    alive=False,
+)
 
 # Failures, other wordings.
-add("axolotl-oom", "failed", steps(AXOLOTL).replace("\n", "\r"), trace("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 224.00 MiB (GPU 0; 23.69 GiB total capacity)"), bar("train", 31, 1000).replace("\r", "  ") , "Traceback (most recent call last):", '  File "/opt/py/bin/accelerate", line 8, in <module>', "    sys.exit(main())", "subprocess.CalledProcessError: Command '['/opt/py/bin/python', '-m', 'axolotl.cli.train']' returned non-zero exit status 1.", kind="cuda_oom", alive=False)
-add("tqdm-redrawn-after-trace", "failed", bars("Training", 30, 1000), trace("KeyError: 'labels'"), bar("Training", 30, 1000).replace("\r", ""), kind="python_exception", alive=False)
-add("keras-oom", "failed", KERAS, "2025-05-05 10:00:00.123456: W tensorflow/core/common_runtime/bfc_allocator.cc:479] Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.0GiB (rounded to 2147483648)requested by op Conv2D", trace("tensorflow.python.framework.errors_impl.ResourceExhaustedError: Graph execution error:", lib="keras/utils/traceback_utils.py"), "OOM when allocating tensor with shape[64,64,512,512]", kind="cuda_oom", alive=False)
-add("ninja", "failed", "[1/3] nvcc k.cu", "FAILED: k.cuda.o", "@@k.cu(12): error: identifier \"undefined_thing\" is undefined", "ninja: build stopped: subcommand failed.", trace("RuntimeError: Error compiling objects for extension").replace("@@", "||"), kind=("python_exception", "config_error", "import_error", "version_mismatch"), alive=False)
+add(
+    "axolotl-oom",
+    "failed",
+    steps(AXOLOTL).replace("\n", "\r"),
+    trace(
+        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 224.00 MiB (GPU 0; 23.69 GiB total capacity)"
+    ),
+    bar("train", 31, 1000).replace("\r", "  "),
+    "Traceback (most recent call last):",
+    '  File "/opt/py/bin/accelerate", line 8, in <module>',
+    "    sys.exit(main())",
+    "subprocess.CalledProcessError: Command '['/opt/py/bin/python', '-m', 'axolotl.cli.train']' returned non-zero exit status 1.",
+    kind="cuda_oom",
+    alive=False,
+)
+add(
+    "tqdm-redrawn-after-trace",
+    "failed",
+    bars("Training", 30, 1000),
+    trace("KeyError: 'labels'"),
+    bar("Training", 30, 1000).replace("\r", ""),
+    kind="python_exception",
+    alive=False,
+)
+add(
+    "keras-oom",
+    "failed",
+    KERAS,
+    "2025-05-05 10:00:00.123456: W tensorflow/core/common_runtime/bfc_allocator.cc:479] Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.0GiB (rounded to 2147483648)requested by op Conv2D",
+    trace(
+        "tensorflow.python.framework.errors_impl.ResourceExhaustedError: Graph execution error:",
+        lib="keras/utils/traceback_utils.py",
+    ),
+    "OOM when allocating tensor with shape[64,64,512,512]",
+    kind="cuda_oom",
+    alive=False,
+)
+add(
+    "ninja",
+    "failed",
+    "[1/3] nvcc k.cu",
+    "FAILED: k.cuda.o",
+    '@@k.cu(12): error: identifier "undefined_thing" is undefined',
+    "ninja: build stopped: subcommand failed.",
+    trace("RuntimeError: Error compiling objects for extension").replace("@@", "||"),
+    kind=("python_exception", "config_error", "import_error", "version_mismatch"),
+    alive=False,
+)
 add("permission-shell", "failed", "@@bash: /opt/run.sh: Permission denied", kind="permission_denied", alive=False)
-add("mkdir-denied", "failed", "starting", "@@mkdir: cannot create directory '/scratch/out': Permission denied", kind="permission_denied", alive=False)
-add("no-such-module-m", "failed", "nohup: ignoring input", "@@/opt/py/bin/python3: No module named vllm.entrypoints", kind="import_error", alive=False)
-add("cannot-open-script", "failed", "@@python3: can't open file '/home/u/trian.py': [Errno 2] No such file or directory", kind=("command_not_found", "config_error", "data_error"), alive=False)
-add("nccl-remote-then-root", "failed", steps(NANO), trace("torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:1969, remote process exited or there was a network error, NCCL version 2.21.5", front="[rank2]: ").replace("@@", ""), "[rank2]: ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.", trace("IndexError: index out of range in self", front="[rank7]: "), kind="python_exception", alive=False)
-add("nccl-ib-fatal", "failed", steps(NANO), "@@gpu-1:70:71 [0] NCCL WARN Call to ibv_modify_qp failed with error Connection timed out errno 110", "gpu-1:70:71 [0] NCCL INFO transport/net_ib.cc:780 -> 2", "gpu-1:70:71 [0] NCCL INFO transport.cc:33 -> 2", trace("torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:1333, unhandled system error (run with NCCL_DEBUG=INFO for details), NCCL version 2.18.1", front="[rank0]: ").replace("@@", "||"), "[rank0]: ncclSystemError: System call (e.g. socket, malloc) or external library call failed or device error.", kind="nccl_system", alive=False)
-add("jax-coordinator", "failed", "I0505 10:00:00.123456 77 distributed.py:106] Connecting to JAX distributed service on 10.0.0.1:1234", trace("jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Id: initialize::[0]", lib="jax/_src/distributed.py"), kind="rendezvous", alive=False)
-add("dataloader-killed", "failed", steps(NANO), trace("RuntimeError: DataLoader worker (pid 4312) is killed by signal: Killed. ", lib="torch/utils/data/_utils/signal_handling.py"), kind=("killed", "host_oom"), alive=False)
-add("fork-bomb-chain", "failed", trace("queue.Empty").replace("@@", ""), "", "The above exception was the direct cause of the following exception:", "", trace("RuntimeError: DataLoader worker (pid(s) 5123, 5124) exited unexpectedly"), kind=("killed", "host_oom", "python_exception"), alive=False)
-add("worker-proc-vllm", "failed", "INFO 10-21 09:11:09 [api_server.py:1839] vLLM API server version 0.11.0", "\n".join("(EngineCore_DP0 pid=9) (Worker_TP1 pid=12) ERROR 10-21 09:12:00 [multiproc_executor.py:597] " + r for r in ("WorkerProc failed to start.\n" + trace("ImportError: libcudart.so.12: cannot open shared object file: No such file or directory").replace("@@", "")).split("\n")[:-1]), "@@(EngineCore_DP0 pid=9) (Worker_TP1 pid=12) ERROR 10-21 09:12:00 [multiproc_executor.py:597] ImportError: libcudart.so.12: cannot open shared object file: No such file or directory", "\n".join("(EngineCore_DP0 pid=9) ERROR 10-21 09:12:04 [core.py:708] " + r for r in ("EngineCore failed to start.\n" + trace("Exception: WorkerProc initialization failed due to an exception in a background process. See stack trace for root cause.").replace("@@", "")).split("\n")), "\n".join("(APIServer pid=7) " + r for r in trace("RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}").replace("@@", "").split("\n")), kind="import_error", alive=False)
-add("hf-import-chain", "failed", trace("ModuleNotFoundError: No module named 'flash_attn'"), "", "The above exception was the direct cause of the following exception:", "", trace("RuntimeError: Failed to import transformers.models.llama.modeling_llama because of the following error (look up to see its traceback):").replace("@@", ""), "No module named 'flash_attn'", kind="import_error", alive=False)
-add("critical-logger", "failed", steps(ACCEL), "@@2025-05-05 10:03:00,123 - CRITICAL - trainer - Loss is nan, stopping training", alive=False, kind="nan_loss")
+add(
+    "mkdir-denied",
+    "failed",
+    "starting",
+    "@@mkdir: cannot create directory '/scratch/out': Permission denied",
+    kind="permission_denied",
+    alive=False,
+)
+add(
+    "no-such-module-m",
+    "failed",
+    "nohup: ignoring input",
+    "@@/opt/py/bin/python3: No module named vllm.entrypoints",
+    kind="import_error",
+    alive=False,
+)
+add(
+    "cannot-open-script",
+    "failed",
+    "@@python3: can't open file '/home/u/trian.py': [Errno 2] No such file or directory",
+    kind=("command_not_found", "config_error", "data_error"),
+    alive=False,
+)
+add(
+    "nccl-remote-then-root",
+    "failed",
+    steps(NANO),
+    trace(
+        "torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:1969, remote process exited or there was a network error, NCCL version 2.21.5",
+        front="[rank2]: ",
+    ).replace("@@", ""),
+    "[rank2]: ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.",
+    trace("IndexError: index out of range in self", front="[rank7]: "),
+    kind="python_exception",
+    alive=False,
+)
+add(
+    "nccl-ib-fatal",
+    "failed",
+    steps(NANO),
+    "@@gpu-1:70:71 [0] NCCL WARN Call to ibv_modify_qp failed with error Connection timed out errno 110",
+    "gpu-1:70:71 [0] NCCL INFO transport/net_ib.cc:780 -> 2",
+    "gpu-1:70:71 [0] NCCL INFO transport.cc:33 -> 2",
+    trace(
+        "torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:1333, unhandled system error (run with NCCL_DEBUG=INFO for details), NCCL version 2.18.1",
+        front="[rank0]: ",
+    ).replace("@@", "||"),
+    "[rank0]: ncclSystemError: System call (e.g. socket, malloc) or external library call failed or device error.",
+    kind="nccl_system",
+    alive=False,
+)
+add(
+    "jax-coordinator",
+    "failed",
+    "I0505 10:00:00.123456 77 distributed.py:106] Connecting to JAX distributed service on 10.0.0.1:1234",
+    trace(
+        "jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Id: initialize::[0]",
+        lib="jax/_src/distributed.py",
+    ),
+    kind="rendezvous",
+    alive=False,
+)
+add(
+    "dataloader-killed",
+    "failed",
+    steps(NANO),
+    trace(
+        "RuntimeError: DataLoader worker (pid 4312) is killed by signal: Killed. ",
+        lib="torch/utils/data/_utils/signal_handling.py",
+    ),
+    kind=("killed", "host_oom"),
+    alive=False,
+)
+add(
+    "fork-bomb-chain",
+    "failed",
+    trace("queue.Empty").replace("@@", ""),
+    "",
+    "The above exception was the direct cause of the following exception:",
+    "",
+    trace("RuntimeError: DataLoader worker (pid(s) 5123, 5124) exited unexpectedly"),
+    kind=("killed", "host_oom", "python_exception"),
+    alive=False,
+)
+add(
+    "worker-proc-vllm",
+    "failed",
+    "INFO 10-21 09:11:09 [api_server.py:1839] vLLM API server version 0.11.0",
+    "\n".join(
+        "(EngineCore_DP0 pid=9) (Worker_TP1 pid=12) ERROR 10-21 09:12:00 [multiproc_executor.py:597] " + r
+        for r in (
+            "WorkerProc failed to start.\n"
+            + trace("ImportError: libcudart.so.12: cannot open shared object file: No such file or directory").replace(
+                "@@", ""
+            )
+        ).split("\n")[:-1]
+    ),
+    "@@(EngineCore_DP0 pid=9) (Worker_TP1 pid=12) ERROR 10-21 09:12:00 [multiproc_executor.py:597] ImportError: libcudart.so.12: cannot open shared object file: No such file or directory",
+    "\n".join(
+        "(EngineCore_DP0 pid=9) ERROR 10-21 09:12:04 [core.py:708] " + r
+        for r in (
+            "EngineCore failed to start.\n"
+            + trace(
+                "Exception: WorkerProc initialization failed due to an exception in a background process. See stack trace for root cause."
+            ).replace("@@", "")
+        ).split("\n")
+    ),
+    "\n".join(
+        "(APIServer pid=7) " + r
+        for r in trace("RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}")
+        .replace("@@", "")
+        .split("\n")
+    ),
+    kind="import_error",
+    alive=False,
+)
+add(
+    "hf-import-chain",
+    "failed",
+    trace("ModuleNotFoundError: No module named 'flash_attn'"),
+    "",
+    "The above exception was the direct cause of the following exception:",
+    "",
+    trace(
+        "RuntimeError: Failed to import transformers.models.llama.modeling_llama because of the following error (look up to see its traceback):"
+    ).replace("@@", ""),
+    "No module named 'flash_attn'",
+    kind="import_error",
+    alive=False,
+)
+add(
+    "critical-logger",
+    "failed",
+    steps(ACCEL),
+    "@@2025-05-05 10:03:00,123 - CRITICAL - trainer - Loss is nan, stopping training",
+    alive=False,
+    kind="nan_loss",
+)
 add("assert-tokens", "failed", steps(ACCEL), trace("AssertionError"), alive=False, kind="python_exception")
-add("go-panic", "failed", "time=2025-05-05T10:00:00.001Z level=INFO msg=starting", "@@panic: runtime error: invalid memory address or nil pointer dereference", "goroutine 1 [running]:", "main.main()", alive=False, kind=("python_exception", "segfault"))
-add("rust-panic", "failed", "2025-05-05T10:00:00.1Z  INFO text_generation_launcher: Starting", "@@thread 'main' panicked at router/src/main.rs:12:5:", "called `Result::unwrap()` on an `Err` value: Os { code: 98 }", "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace", alive=False, kind=("python_exception", "address_in_use"))
-add("docker-gpu", "failed", "@@docker: Error response from daemon: could not select device driver \"\" with capabilities: [[gpu]].", alive=False, kind="driver_mismatch")
-add("nvml-mismatch", "failed", "@@Failed to initialize NVML: Driver/library version mismatch", alive=False, kind="driver_mismatch")
+add(
+    "go-panic",
+    "failed",
+    "time=2025-05-05T10:00:00.001Z level=INFO msg=starting",
+    "@@panic: runtime error: invalid memory address or nil pointer dereference",
+    "goroutine 1 [running]:",
+    "main.main()",
+    alive=False,
+    kind=("python_exception", "segfault"),
+)
+add(
+    "rust-panic",
+    "failed",
+    "2025-05-05T10:00:00.1Z  INFO text_generation_launcher: Starting",
+    "@@thread 'main' panicked at router/src/main.rs:12:5:",
+    "called `Result::unwrap()` on an `Err` value: Os { code: 98 }",
+    "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace",
+    alive=False,
+    kind=("python_exception", "address_in_use"),
+)
+add(
+    "docker-gpu",
+    "failed",
+    '@@docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].',
+    alive=False,
+    kind="driver_mismatch",
+)
+add(
+    "nvml-mismatch",
+    "failed",
+    "@@Failed to initialize NVML: Driver/library version mismatch",
+    alive=False,
+    kind="driver_mismatch",
+)
 add("enospc-shell", "failed", steps(NANO), "@@tee: /scratch/log: No space left on device", alive=False, kind="no_space")
-add("elastic-exit-9", "failed", steps(NANO), "W0505 10:02:00.1 77 torch/distributed/elastic/multiprocessing/api.py:900] Sending process 101 closing signal SIGTERM", "@@E0505 10:02:04.1 77 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: -9) local_rank: 0 (pid: 100) of binary: /opt/py/bin/python", trace("torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ", own="/opt/py/bin/torchrun").replace("@@", "||"), "train.py FAILED", "Root Cause (first observed failure):", "[0]:", "  rank      : 0 (local_rank: 0)", "||  exitcode  : -9 (pid: 100)", "||  traceback : Signal 9 (SIGKILL) received by PID 100", alive=False, kind=("killed", "host_oom"))
-add("elastic-exit-11", "failed", steps(NANO), "@@E0505 10:02:04.1 77 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: -11) local_rank: 0 (pid: 100) of binary: /opt/py/bin/python", trace("torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ", own="/opt/py/bin/torchrun").replace("@@", "||"), "||traceback : Signal 11 (SIGSEGV) received by PID 100", alive=False, kind=("segfault",))
-add("mp-spawn", "failed", "W0505 10:00:00.1 77 torch/multiprocessing/spawn.py:169] Terminating process 101 via signal SIGTERM", "Traceback (most recent call last):", '  File "/home/u/t.py", line 9, in <module>', "    mp.spawn(main, nprocs=8)", "torch.multiprocessing.spawn.ProcessRaisedException: ", "", "-- Process 3 terminated with the following error:", trace("ZeroDivisionError: division by zero"), alive=False, kind="python_exception")
-add("multiprocessing-pool", "failed", steps(GEN), "multiprocessing.pool.RemoteTraceback: ", '"""', trace("UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"), '"""', "", "The above exception was the direct cause of the following exception:", "", trace("UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte").replace("@@", "||"), alive=False, kind="data_error")
-add("process-name-trace", "failed", steps(GEN), "Process SpawnProcess-1:", trace("PermissionError: [Errno 13] Permission denied: '/cache'"), alive=False, kind="permission_denied")
-add("preempt-spot", "failed", steps(NANO), "@@Spot instance interruption notice received: this instance will be terminated in 2 minutes", "Received SIGTERM", alive=False, kind="preempted")
-add("s3-auth", "failed", steps(GEN), trace("botocore.exceptions.NoCredentialsError: Unable to locate credentials", lib="botocore/auth.py"), alive=False, kind="auth")
-add("numpy-abi", "failed", trace("ValueError: numpy.dtype size changed, may indicate binary incompatibility. Expected 96 from C header, got 88 from PyObject"), alive=False, kind="version_mismatch")
-add("kwarg", "failed", trace("TypeError: LlamaAttention.forward() got an unexpected keyword argument 'position_embeddings'"), alive=False, kind=("version_mismatch", "python_exception"))
-add("safetensors-cut", "failed", trace("safetensors_rust.SafetensorError: Error while deserializing header: incomplete metadata, file not fully covered"), alive=False, kind="checkpoint_mismatch")
-add("conda-run-error", "failed", trace("ModuleNotFoundError: No module named 'deepspeed'"), "", "ERROR conda.cli.main_run:execute(125): `conda run python train.py` failed. (See above for error)", alive=False, kind="import_error")
-add("tensor-device", "failed", steps(NANO), trace("RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cuda:1!"), alive=False, kind="python_exception")
-add("crash-mid-traceback", "failed", steps(NANO), "Traceback (most recent call last):", '  File "/home/u/t.py", line 9, in <module>', "    main()", trace("OSError: [Errno 28] No space left on device"), "", "During handling of the above exception, another exception occurred:", "", "Traceback (most recent call last):", '  File "/home/u/t.py", line 1', alive=False, kind="no_space")
-add("vllm-arg", "failed", "INFO 10-21 09:11:09 [api_server.py:1839] vLLM API server version 0.11.0", trace("pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig", front="(APIServer pid=7) "), "(APIServer pid=7)   Value error, User-specified max_model_len (262144) is greater than the derived max_model_len (max_position_embeddings=32768 or model_max_length=None in model's config.json).", alive=False, kind="config_error")
-add("inf-loss", "failed", steps(ACCEL), "@@2025-05-05 10:01:05,123 - INFO - accelerate.logging - Step 31: loss = inf", *[f"2025-05-05 10:01:0{n},123 - INFO - accelerate.logging - Step {n + 25}: loss = nan" for n in range(7, 10)], kind="nan_loss")
-add("uvicorn-gone-port", "failed", "INFO:     Started server process [77]", "INFO:     Waiting for application startup.", "INFO:     Application startup complete.", "@@ERROR:    [Errno 98] error while attempting to bind on address ('127.0.0.1', 8000): [errno 98] address already in use", "INFO:     Waiting for application shutdown.", "INFO:     Application shutdown complete.", kind="address_in_use", alive=False)
-add("app-startup-failed", "failed", "INFO:     Started server process [77]", "INFO:     Waiting for application startup.", "\n".join(("ERROR:    " if i == 0 else "") + r for i, r in enumerate(trace("FileNotFoundError: [Errno 2] No such file or directory: '/models/rm'").split("\n"))), "", "ERROR:    Application startup failed. Exiting.", kind="data_error", alive=False)
-add("ollama-runner", "failed", 'time=2025-05-05T10:00:00.001Z level=INFO source=server.go:376 msg="starting llama server"', '@@time=2025-05-05T10:00:05.001Z level=ERROR source=sched.go:455 msg="error loading llama server" error="llama runner process has terminated: cudaMalloc failed: out of memory"', kind="cuda_oom", alive=False)
-add("triton-bad-model", "failed", "I0505 10:00:00.123456 1 model_lifecycle.cc:472] loading: m:1", "@@E0505 10:00:01.123456 1 model_lifecycle.cc:642] failed to load 'm' version 1: Invalid argument: unable to find backend library for backend 'vllm'", "error: creating server: Internal - failed to load all models", kind=("checkpoint_mismatch", "config_error"), alive=False)
-add("lost-gpu-alive", "failed", steps(TITAN), "@@[Mon May  5 10:01:00 2025] NVRM: Xid (PCI:0000:4f:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.", kind="gpu_hardware")
-add("rank-killed-others-step", "failed", "\n".join(f"[rank{n % 4}]: step {n // 4} loss 2.{n}" for n in range(40)), trace(OOM, front="[rank3]: "), "[rank0]: step 10 loss 2.1", "[rank1]: step 10 loss 2.1", kind="cuda_oom", alive=False)
-add("rank-killed-alive", "failed", "\n".join(f"[rank{n % 4}]: step {n // 4} loss 2.{n}" for n in range(40)), trace(OOM, front="[rank3]: "), "[rank0]: step 10 loss 2.1", "[rank1]: step 10 loss 2.1", kind="cuda_oom", alive=True)
-add("pbs-walltime", "failed", steps(NANO), "@@=>> PBS: job killed: walltime 86412 exceeded limit 86400", kind="time_limit", alive=False)
-add("lsf-runlimit", "failed", steps(NANO), "@@TERM_RUNLIMIT: job killed after reaching LSF run time limit.", "Exited with exit code 140.", kind="time_limit", alive=False)
-add("cgroup-oom-dmesg", "failed", steps(NANO), "@@[91231.123] Memory cgroup out of memory: Killed process 4411 (python) total-vm:1kB", "Killed", kind="host_oom", alive=False)
-add("slurm-oom-after-killed", "failed", steps(NANO), "/var/spool/job/slurm_script: line 9: 4411 Killed                  python t.py", "@@slurmstepd: error: Detected 2 oom_kill events in StepId=771.batch. Some of the step tasks have been OOM Killed.", kind="host_oom", alive=False)
+add(
+    "elastic-exit-9",
+    "failed",
+    steps(NANO),
+    "W0505 10:02:00.1 77 torch/distributed/elastic/multiprocessing/api.py:900] Sending process 101 closing signal SIGTERM",
+    "@@E0505 10:02:04.1 77 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: -9) local_rank: 0 (pid: 100) of binary: /opt/py/bin/python",
+    trace("torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ", own="/opt/py/bin/torchrun").replace(
+        "@@", "||"
+    ),
+    "train.py FAILED",
+    "Root Cause (first observed failure):",
+    "[0]:",
+    "  rank      : 0 (local_rank: 0)",
+    "||  exitcode  : -9 (pid: 100)",
+    "||  traceback : Signal 9 (SIGKILL) received by PID 100",
+    alive=False,
+    kind=("killed", "host_oom"),
+)
+add(
+    "elastic-exit-11",
+    "failed",
+    steps(NANO),
+    "@@E0505 10:02:04.1 77 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: -11) local_rank: 0 (pid: 100) of binary: /opt/py/bin/python",
+    trace("torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ", own="/opt/py/bin/torchrun").replace(
+        "@@", "||"
+    ),
+    "||traceback : Signal 11 (SIGSEGV) received by PID 100",
+    alive=False,
+    kind=("segfault",),
+)
+add(
+    "mp-spawn",
+    "failed",
+    "W0505 10:00:00.1 77 torch/multiprocessing/spawn.py:169] Terminating process 101 via signal SIGTERM",
+    "Traceback (most recent call last):",
+    '  File "/home/u/t.py", line 9, in <module>',
+    "    mp.spawn(main, nprocs=8)",
+    "torch.multiprocessing.spawn.ProcessRaisedException: ",
+    "",
+    "-- Process 3 terminated with the following error:",
+    trace("ZeroDivisionError: division by zero"),
+    alive=False,
+    kind="python_exception",
+)
+add(
+    "multiprocessing-pool",
+    "failed",
+    steps(GEN),
+    "multiprocessing.pool.RemoteTraceback: ",
+    '"""',
+    trace("UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"),
+    '"""',
+    "",
+    "The above exception was the direct cause of the following exception:",
+    "",
+    trace("UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte").replace(
+        "@@", "||"
+    ),
+    alive=False,
+    kind="data_error",
+)
+add(
+    "process-name-trace",
+    "failed",
+    steps(GEN),
+    "Process SpawnProcess-1:",
+    trace("PermissionError: [Errno 13] Permission denied: '/cache'"),
+    alive=False,
+    kind="permission_denied",
+)
+add(
+    "preempt-spot",
+    "failed",
+    steps(NANO),
+    "@@Spot instance interruption notice received: this instance will be terminated in 2 minutes",
+    "Received SIGTERM",
+    alive=False,
+    kind="preempted",
+)
+add(
+    "s3-auth",
+    "failed",
+    steps(GEN),
+    trace("botocore.exceptions.NoCredentialsError: Unable to locate credentials", lib="botocore/auth.py"),
+    alive=False,
+    kind="auth",
+)
+add(
+    "numpy-abi",
+    "failed",
+    trace(
+        "ValueError: numpy.dtype size changed, may indicate binary incompatibility. Expected 96 from C header, got 88 from PyObject"
+    ),
+    alive=False,
+    kind="version_mismatch",
+)
+add(
+    "kwarg",
+    "failed",
+    trace("TypeError: LlamaAttention.forward() got an unexpected keyword argument 'position_embeddings'"),
+    alive=False,
+    kind=("version_mismatch", "python_exception"),
+)
+add(
+    "safetensors-cut",
+    "failed",
+    trace(
+        "safetensors_rust.SafetensorError: Error while deserializing header: incomplete metadata, file not fully covered"
+    ),
+    alive=False,
+    kind="checkpoint_mismatch",
+)
+add(
+    "conda-run-error",
+    "failed",
+    trace("ModuleNotFoundError: No module named 'deepspeed'"),
+    "",
+    "ERROR conda.cli.main_run:execute(125): `conda run python train.py` failed. (See above for error)",
+    alive=False,
+    kind="import_error",
+)
+add(
+    "tensor-device",
+    "failed",
+    steps(NANO),
+    trace(
+        "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cuda:1!"
+    ),
+    alive=False,
+    kind="python_exception",
+)
+add(
+    "crash-mid-traceback",
+    "failed",
+    steps(NANO),
+    "Traceback (most recent call last):",
+    '  File "/home/u/t.py", line 9, in <module>',
+    "    main()",
+    trace("OSError: [Errno 28] No space left on device"),
+    "",
+    "During handling of the above exception, another exception occurred:",
+    "",
+    "Traceback (most recent call last):",
+    '  File "/home/u/t.py", line 1',
+    alive=False,
+    kind="no_space",
+)
+add(
+    "vllm-arg",
+    "failed",
+    "INFO 10-21 09:11:09 [api_server.py:1839] vLLM API server version 0.11.0",
+    trace(
+        "pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig", front="(APIServer pid=7) "
+    ),
+    "(APIServer pid=7)   Value error, User-specified max_model_len (262144) is greater than the derived max_model_len (max_position_embeddings=32768 or model_max_length=None in model's config.json).",
+    alive=False,
+    kind="config_error",
+)
+add(
+    "inf-loss",
+    "failed",
+    steps(ACCEL),
+    "@@2025-05-05 10:01:05,123 - INFO - accelerate.logging - Step 31: loss = inf",
+    *[f"2025-05-05 10:01:0{n},123 - INFO - accelerate.logging - Step {n + 25}: loss = nan" for n in range(7, 10)],
+    kind="nan_loss",
+)
+add(
+    "uvicorn-gone-port",
+    "failed",
+    "INFO:     Started server process [77]",
+    "INFO:     Waiting for application startup.",
+    "INFO:     Application startup complete.",
+    "@@ERROR:    [Errno 98] error while attempting to bind on address ('127.0.0.1', 8000): [errno 98] address already in use",
+    "INFO:     Waiting for application shutdown.",
+    "INFO:     Application shutdown complete.",
+    kind="address_in_use",
+    alive=False,
+)
+add(
+    "app-startup-failed",
+    "failed",
+    "INFO:     Started server process [77]",
+    "INFO:     Waiting for application startup.",
+    "\n".join(
+        ("ERROR:    " if i == 0 else "") + r
+        for i, r in enumerate(trace("FileNotFoundError: [Errno 2] No such file or directory: '/models/rm'").split("\n"))
+    ),
+    "",
+    "ERROR:    Application startup failed. Exiting.",
+    kind="data_error",
+    alive=False,
+)
+add(
+    "ollama-runner",
+    "failed",
+    'time=2025-05-05T10:00:00.001Z level=INFO source=server.go:376 msg="starting llama server"',
+    '@@time=2025-05-05T10:00:05.001Z level=ERROR source=sched.go:455 msg="error loading llama server" error="llama runner process has terminated: cudaMalloc failed: out of memory"',
+    kind="cuda_oom",
+    alive=False,
+)
+add(
+    "triton-bad-model",
+    "failed",
+    "I0505 10:00:00.123456 1 model_lifecycle.cc:472] loading: m:1",
+    "@@E0505 10:00:01.123456 1 model_lifecycle.cc:642] failed to load 'm' version 1: Invalid argument: unable to find backend library for backend 'vllm'",
+    "error: creating server: Internal - failed to load all models",
+    kind=("checkpoint_mismatch", "config_error"),
+    alive=False,
+)
+add(
+    "lost-gpu-alive",
+    "failed",
+    steps(TITAN),
+    "@@[Mon May  5 10:01:00 2025] NVRM: Xid (PCI:0000:4f:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.",
+    kind="gpu_hardware",
+)
+add(
+    "rank-killed-others-step",
+    "failed",
+    "\n".join(f"[rank{n % 4}]: step {n // 4} loss 2.{n}" for n in range(40)),
+    trace(OOM, front="[rank3]: "),
+    "[rank0]: step 10 loss 2.1",
+    "[rank1]: step 10 loss 2.1",
+    kind="cuda_oom",
+    alive=False,
+)
+add(
+    "rank-killed-alive",
+    "failed",
+    "\n".join(f"[rank{n % 4}]: step {n // 4} loss 2.{n}" for n in range(40)),
+    trace(OOM, front="[rank3]: "),
+    "[rank0]: step 10 loss 2.1",
+    "[rank1]: step 10 loss 2.1",
+    kind="cuda_oom",
+    alive=True,
+)
+add(
+    "pbs-walltime",
+    "failed",
+    steps(NANO),
+    "@@=>> PBS: job killed: walltime 86412 exceeded limit 86400",
+    kind="time_limit",
+    alive=False,
+)
+add(
+    "lsf-runlimit",
+    "failed",
+    steps(NANO),
+    "@@TERM_RUNLIMIT: job killed after reaching LSF run time limit.",
+    "Exited with exit code 140.",
+    kind="time_limit",
+    alive=False,
+)
+add(
+    "cgroup-oom-dmesg",
+    "failed",
+    steps(NANO),
+    "@@[91231.123] Memory cgroup out of memory: Killed process 4411 (python) total-vm:1kB",
+    "Killed",
+    kind="host_oom",
+    alive=False,
+)
+add(
+    "slurm-oom-after-killed",
+    "failed",
+    steps(NANO),
+    "/var/spool/job/slurm_script: line 9: 4411 Killed                  python t.py",
+    "@@slurmstepd: error: Detected 2 oom_kill events in StepId=771.batch. Some of the step tasks have been OOM Killed.",
+    kind="host_oom",
+    alive=False,
+)
 
 # Gone and stuck, other forms.
 add("vanished-jsonl", "died_silently", steps(JSONL), alive=False, idle=600)
-add("vanished-with-warnings", "died_silently", steps(ACCEL), "2025-05-05 10:01:03,1 - WARNING - data - slow batch", alive=False, idle=600)
-add("vanished-server", "died_silently", VLLM_UP, *['(APIServer pid=7) INFO:     10.0.0.1:1234 - "POST /v1/chat/completions HTTP/1.1" 200 OK'] * 5, alive=False, idle=600)
-add("vanished-saving", "died_silently", steps(ACCEL), "2025-05-05 10:01:03,1 - INFO - ckpt - saving checkpoint to /ckpt/30", alive=False, idle=600)
-add("vanished-download-done", "died_silently", "2025-05-05 10:01:03,1 - INFO - data - Download complete", "2025-05-05 10:01:04,1 - INFO - data - loading tokenizer", alive=False, idle=600)
+add(
+    "vanished-with-warnings",
+    "died_silently",
+    steps(ACCEL),
+    "2025-05-05 10:01:03,1 - WARNING - data - slow batch",
+    alive=False,
+    idle=600,
+)
+add(
+    "vanished-server",
+    "died_silently",
+    VLLM_UP,
+    *['(APIServer pid=7) INFO:     10.0.0.1:1234 - "POST /v1/chat/completions HTTP/1.1" 200 OK'] * 5,
+    alive=False,
+    idle=600,
+)
+add(
+    "vanished-saving",
+    "died_silently",
+    steps(ACCEL),
+    "2025-05-05 10:01:03,1 - INFO - ckpt - saving checkpoint to /ckpt/30",
+    alive=False,
+    idle=600,
+)
+add(
+    "vanished-download-done",
+    "died_silently",
+    "2025-05-05 10:01:03,1 - INFO - data - Download complete",
+    "2025-05-05 10:01:04,1 - INFO - data - loading tokenizer",
+    alive=False,
+    idle=600,
+)
 add("hung-bar-zero", "hung", "loading", "\rTraining:   0%|          | 0/1000 [00:00<?, ?it/s]", idle=5400)
-add("hung-sglang-health", "hung", SGL_UP, "[2025-05-05 10:00:24] The server is fired up and ready to roll!", *["[2025-05-05 10:%02d:24 TP0] Decode batch. #running-req: 8, #token: 9000, token usage: 0.10, cuda graph: True, gen throughput (token/s): 0.00, #queue-req: 5, " % n for n in range(5, 25)], '[2025-05-05 10:30:24] INFO:     127.0.0.1:1 - "GET /health HTTP/1.1" 200 OK', kind=("stuck_step",))
-add("hung-tgi-wait", "hung", *['2025-05-05T%02d:%02d:00.123Z  INFO shard-manager: text_generation_launcher: Waiting for shard to be ready... rank=0' % (10 + n // 6, n % 6 * 10) for n in range(30)], kind=("stuck_init", "retry_loop"))
-add("hung-rendezvous", "hung", "[I505 10:00:00.1 TCPStore.cpp:274] [c10d - debug] The server has started on port = 29500.", "rendezvous: waiting for 1 more node to join", idle=3600, kind=("stuck_init",))
-add("hung-elapsed-timer", "hung", steps(ACCEL), *[f"2025-05-05 {10 + n // 60:02d}:{n % 60:02d}:30,123 - INFO - monitor - elapsed: {n} min, gpu util 100%" for n in range(2, 90)], kind="stuck_step")
+add(
+    "hung-sglang-health",
+    "hung",
+    SGL_UP,
+    "[2025-05-05 10:00:24] The server is fired up and ready to roll!",
+    *[
+        "[2025-05-05 10:%02d:24 TP0] Decode batch. #running-req: 8, #token: 9000, token usage: 0.10, cuda graph: True, gen throughput (token/s): 0.00, #queue-req: 5, "
+        % n
+        for n in range(5, 25)
+    ],
+    '[2025-05-05 10:30:24] INFO:     127.0.0.1:1 - "GET /health HTTP/1.1" 200 OK',
+    kind=("stuck_step",),
+)
+add(
+    "hung-tgi-wait",
+    "hung",
+    *[
+        "2025-05-05T%02d:%02d:00.123Z  INFO shard-manager: text_generation_launcher: Waiting for shard to be ready... rank=0"
+        % (10 + n // 6, n % 6 * 10)
+        for n in range(30)
+    ],
+    kind=("stuck_init", "retry_loop"),
+)
+add(
+    "hung-rendezvous",
+    "hung",
+    "[I505 10:00:00.1 TCPStore.cpp:274] [c10d - debug] The server has started on port = 29500.",
+    "rendezvous: waiting for 1 more node to join",
+    idle=3600,
+    kind=("stuck_init",),
+)
+add(
+    "hung-elapsed-timer",
+    "hung",
+    steps(ACCEL),
+    *[
+        f"2025-05-05 {10 + n // 60:02d}:{n % 60:02d}:30,123 - INFO - monitor - elapsed: {n} min, gpu util 100%"
+        for n in range(2, 90)
+    ],
+    kind="stuck_step",
+)

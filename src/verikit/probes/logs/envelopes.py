@@ -49,6 +49,7 @@ ENVELOPES = (
     ("bracketed-clock", r"\[" + _TIME + r"\] ?"),
     ("time", _DAY + "[ T]" + _TIME + _ZONE + r"(?=[ \t,:|\]-]|$)[,:|]?[ \t]?(?:\| ?|- )?"),
     ("clock", _TIME + r"(?=[ \t|])[ \t](?:\| ?|- )?"),
+    ("dmesg-date", r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d " + _TIME + r" \d{4}\] ?"),
     ("date", r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d " + _TIME + r"(?: [A-Z]{3,4})? \d{4}:? ?"),
     ("uptime", r"\d+\.\d\d\.\d{3}\.\d{3} (?P<level>[IWE]) "),
     ("level-bracket", r"\[" + _LEVEL + r" *\](?: \[[\w./-]+:\d+(?::[\w<>]+)?\])?:? ?"),

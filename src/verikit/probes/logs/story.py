@@ -26,7 +26,7 @@ HINTS_OF_SENSE = (
     b"equest", b"shut", b"Bye", b"bye", b"saved", b"wrote", b"Saved", b"is running", b"retr", b"Retr", b"aiting", b"ttempt",
     b"utput", b"esponse", b"ompletion", b"nswer", b"odel", b"Init", b"ointer", b"ull ", b"lost", b"rompt", b"task",
     b"item", b"file", b"doc", b"chunk", b"row", b"page", b"Aborted", b"ssert", b"Error", b"stop", b"real\t", b"^C", b"heckpoint",
-    b"exec", b"INVALID", b"Exit", b"ould not", b"nknown", b"issing", b"merging", b"config", b"-> ", b"top", b"nvalid", b"ncorrect",
+    b"rmse", b"logloss", b"bandwidth", b"exec", b"INVALID", b"Exit", b"ould not", b"nknown", b"issing", b"merging", b"config", b"-> ", b"top", b"nvalid", b"ncorrect",
 )  # fmt: skip
 
 
@@ -34,8 +34,32 @@ def _rows(rows):
     return [(row[0], row[1], re.compile(row[2]), row[3], row[4]) for row in rows]
 
 
-EXCEPTIONS, SIGNS, BENIGN = _rows(tables.EXCEPTIONS), _rows(tables.SIGNS), _rows(tables.BENIGN)
-MARKERS, PROGRESS, PHASES = _rows(tables.MARKERS), _rows(tables.PROGRESS), _rows(tables.PHASES)
+def _gated(rows, column):
+    """Rows whose patterns are searched: (id, role, search, words, program); one that begins with ^ is only matched."""
+    gated = []
+    for row in rows:
+        pattern = re.compile(row[2])
+        try_ = pattern.match if row[2].startswith("^") else pattern.search
+        gated.append((row[0], row[1], try_, tuple(word for word in row[column].split("|") if word), row[3]))
+    return gated
+
+
+def _may(words, text):
+    """Whether a text has one of the words that a row needs."""
+    if not words:
+        return True
+    for word in words:
+        if word in text:
+            return True
+    return False
+
+
+EXCEPTIONS, SIGNS, BENIGN = _rows(tables.EXCEPTIONS), _rows(tables.SIGNS), _gated(tables.BENIGN, 3)
+MARKERS, PROGRESS, PHASES = _rows(tables.MARKERS), _gated(tables.PROGRESS, 3), _rows(tables.PHASES)
+BANNERS = [row[2] for row in MARKERS if row[1] == "start"]
+SAID = [row for row in MARKERS if row[1] in ("ready", "done", "began")]
+ANCHORED = {row[0] for row in tables.PROGRESS if row[2].startswith("^")}
+PROGRAMS = _gated([row for row in tables.MARKERS if row[1] == "program"], 4)
 SETUP, HEARTBEAT = re.compile(tables.SETUP), re.compile(tables.HEARTBEAT)
 FENCE_OPEN, FENCE_CLOSE = re.compile(tables.FENCE_OPEN + r"\s*$"), re.compile(tables.FENCE_CLOSE + r"\s*$")
 QUOTES = re.compile(tables.QUOTES)
@@ -79,10 +103,16 @@ STATS = (
 SKIPPED = re.compile(r"skipped iterations: +([1-9]\d*)")
 
 WATCHED = ("oss", "grad", "gnorm", "throughput")
-DIGITS_MATTER = (b"rrno", b"xit", b"Xid", b"signal", b" code", b"rrors", b"ailed", b"ailures", b"skipped")
+DIGITS_MATTER = (b"rrno", b"xit", b"Xid", b"signal", b" code")
 
 KEPT = 400
 """Events of one kind kept: the first and the last half."""
+
+
+ORDER = {"fatal": 0, "root": 0, "plain": 0, "unclear": 1, "cascade": 2, "messenger": 3, "weak": 4}
+EXIT = re.compile(r"exit ?code\)? ?[:=]? ?(-?\d+)|\bsignal:? (\d+)|\(exitcode: (-?\d+)|return code = (-?\d+)")
+EXITS = {9: "killed", 11: "segfault", 6: "segfault", 4: "segfault", 7: "bus_error_shm", 15: "killed"}
+PID = re.compile(r"\bpid[=:]? ?'?(\d+)|Killed process (\d+)|: line \d+: +(\d+) [KSAB]")
 
 
 class Kept(list):
@@ -105,7 +135,7 @@ class Block:
         self.dressed, self.last = bool(line.dressed), line.number
         self.rank, self.pid, self.source = line.rank, line.pid, line.source
         self.group, self.before = group, before
-        self.errors, self.frames, self.wanted, self.after, self.linked = [], [], 1, 0, False
+        self.errors, self.frames, self.message, self.wanted, self.after, self.linked = [], [], [], 1, 0, False
         self.contained = self.teardown = False
         self.indent = len(line.text) - len(line.text.lstrip(" "))
 
@@ -183,13 +213,14 @@ class Story:
         else:
             plan = self._line(number, raw)
         if len(self.forms) < FORMS:
-            self.forms[form] = True if plan is not False and any(word in short for word in DIGITS_MATTER) else plan
+            again = plan is not False and not isinstance(plan, tuple) and any(word in short for word in DIGITS_MATTER)
+            self.forms[form] = True if again else plan
 
     def _again(self, number, raw, plan):
         """A copy of a line that only counts something: its digits are read, nothing else."""
-        name, role, pattern, setup, watched = plan
+        name, role, search, setup, watched = plan
         text = plain(decode(raw))
-        found = pattern.search(text)
+        found = search(text)
         if found:
             groups = found.groupdict()
             row = (
@@ -287,10 +318,10 @@ class Story:
             + " "
             + (self.previous.text[:300] if self.previous and line.number - self.previous.number < 3 else "")
         )
-        for name, role, pattern, _, _ in BENIGN:
-            if role in ("contain", "retry") and pattern.search(around):
+        for name, role, search, _, _ in BENIGN:
+            if role in ("contain", "retry") and search(around):
                 block.contained = True
-            if role == "line" and name in ("expected", "ignored") and pattern.search(around):
+            if role == "line" and name in ("expected", "ignored") and search(around):
                 block.teardown = True
         if any(one.search(around) for one in self.ignore):
             block.teardown = True
@@ -357,6 +388,8 @@ class Story:
     def _after(self, block, line, text, stripped):
         """Behind the exception's line: its further lines, a chained traceback, or somebody's next message."""
         block.after += 1
+        if len(block.message) < 6 and not line.dressed:
+            block.message.append(stripped[:300])
         if block.after > MESSAGE_LINES or line.number - block.last > 200:
             self._close(block)
             return False
@@ -398,12 +431,16 @@ class Story:
             leaves = [error for error in block.errors if "ExceptionGroup" not in error[1][:60]]
             number, text, raw, rank, pid = (leaves or block.errors)[0]
         kind, role, name, hint = kind_of_exception(text)
-        if role in ("messenger", "cascade") and not block.group:
-            for error in block.errors[1:]:
-                other = kind_of_exception(error[1])
-                if other[1] in ("root", "fatal", "plain"):
-                    (kind, role, name, hint), (number, text, raw, rank, pid) = other, error
-                    break
+        if role in ("messenger", "cascade", "weak") and not block.group:
+            told = [(kind_of_exception(error[1]), error) for error in block.errors]
+            (kind, role, name, hint), (number, text, raw, rank, pid) = min(
+                told, key=lambda pair: ORDER.get(pair[0][1], 9)
+            )
+        for further in block.message if role == "plain" else ():
+            other = kind_of_exception("%s: %s" % (text.split(":")[0], further))
+            if other[1] != "plain":
+                kind, role, name, hint = other
+                break
         head = block.errors[-1]
         excused = any(one.search(error[1]) for error in block.errors for one in self.ignore)
         sign = {
@@ -444,8 +481,8 @@ class Story:
 
     def _excuses(self, line, text):
         roles = set()
-        for _name, role, pattern, _, _ in BENIGN:
-            if pattern.search(text):
+        for _, role, search, words, _ in BENIGN:
+            if _may(words, text) and search(text):
                 roles.add(role)
                 if role == "trace":
                     self.trace_excuse = line.number
@@ -459,14 +496,14 @@ class Story:
 
     def _banner(self, text):
         """Whether a run begins here. Repeated by every rank, or before anything was told, it begins nothing new."""
-        return any(role == "start" and pattern.match(text) for _, role, pattern, _, _ in MARKERS)
+        return any(pattern.match(text) for pattern in BANNERS)
 
     def _told_something(self):
         return bool(self.progress or self.signs or self.markers or any(b.errors for b in self.blocks.values()))
 
     def _program(self, line, text):
-        for _name, role, pattern, program, _ in MARKERS:
-            if role == "program" and program not in self.programs and pattern.search(line.raw):
+        for _, _, search, words, program in PROGRAMS:
+            if program not in self.programs and _may(words, line.raw) and search(line.raw):
                 self.programs[program] = line.number
 
     def _user(self, line, text):
@@ -493,8 +530,8 @@ class Story:
     def _marker(self, line, text):
         if line.level >= 40:
             return ""
-        for name, role, pattern, program, _ in MARKERS:
-            if role in ("ready", "done", "began") and pattern.match(text):
+        for name, role, pattern, program, _ in SAID:
+            if pattern.match(text):
                 self.markers.append((line.number, role, name, program, line.raw[:300]))
                 return role
         return ""
@@ -527,9 +564,11 @@ class Story:
         return None
 
     def _add(self, line, name, role, kind, hint, trace):
+        kind = by_exit(line.text, kind) if name in ("elastic", "exit-code") else kind
+        pid = line.pid or next((int(one) for one in _groups(PID, line.text) if len(one) < 10), None)
         sign = {
             "line": line.number, "end": line.number, "first": line.number, "kind": kind, "role": role, "id": name,
-            "text": line.raw[:1000], "rank": line.rank, "pid": line.pid, "hint": hint, "level": line.level,
+            "text": line.raw[:1000], "rank": line.rank, "pid": pid, "hint": hint, "level": line.level,
             "trace": trace, "exception": "", "head": "", "frame": None, "contained": False, "uncaught": False, "woven": 1,
         }  # fmt: skip
         self.signs.append(sign)
@@ -548,8 +587,8 @@ class Story:
 
     def _counter(self, line, text):
         """Counts a completed piece of work; answers the plan for copies of the line."""
-        for name, role, pattern, _, _ in PROGRESS:
-            found = pattern.search(text)
+        for name, role, search, words, _ in PROGRESS:
+            found = _may(words, text) and search(text)
             if not found:
                 continue
             if name in ("counter", "of", "percent", "shard-file", "epoch", "step") and HEARTBEAT.search(text):
@@ -575,9 +614,7 @@ class Story:
         if not name:
             return True if watched else None
         # Anchored rows see the message only without its envelopes: their copies are read in full.
-        return (
-            (name, role, pattern, setup, watched or name == "megatron") if not pattern.pattern.startswith("^") else True
-        )
+        return True if name in ANCHORED else (name, role, search, setup, watched or name == "megatron")
 
     def _watch(self, line, name):
         """The job's health by its own figures: losses, gradients, throughput."""
@@ -647,6 +684,20 @@ def kind_of_exception(text):
         if pattern.match(text):
             return kind, role, name, hint
     return "python_exception", "plain", "exception", ""
+
+
+def _groups(pattern, text):
+    found = pattern.search(text)
+    return [group for group in found.groups() if group] if found else []
+
+
+def by_exit(text, kind):
+    """The kind that an exit status speaks of: minus the signal, 128 plus the signal, or the signal itself."""
+    for group in _groups(EXIT, text):
+        status = int(group)
+        signal = -status if status < 0 else status - 128 if status > 128 else status if "signal" in text else 0
+        return EXITS.get(signal, "python_exception")
+    return kind
 
 
 def own_frame(frames):

@@ -29,6 +29,7 @@ def tell(story, forced=""):
     signs = [sign for sign in story.signs if sign["role"] != "stopped"]
     stop = _ordered_stop(story, signs)
     failure = _nan(story) or _first([sign for sign in signs if _counts(story, sign, ready, done, stop)])
+    failure = _warned(signs, failure, lambda sign: _resolved(story, sign, ready))
     return {
         "failure": _shown(story, failure),
         "suspect": None if failure else _shown(story, _suspect(story, signs, stop, done)),
@@ -192,6 +193,16 @@ def _first(signs):
     if not signs:
         return None
     return min(signs, key=lambda sign: (ROLES.get(sign["role"], 4), sign["line"]))
+
+
+def _warned(signs, failure, cured):
+    """NCCL's own warning goes before what it led to; alone it is none."""
+    if failure is None or failure["kind"] != "nccl_system":
+        return failure
+    warned = [
+        sign for sign in signs if sign["id"] == "nccl-warn" and sign["line"] < failure["line"] and not cured(sign)
+    ]
+    return warned[0] if warned else failure
 
 
 def _suspect(story, signs, stop, done):
