@@ -80,7 +80,7 @@ def piece(value, name):
 
 
 def move(value, name, offset=0, length=0, path=None):
-    index, info = piece(value, name)
+    _, info = piece(value, name)
     info.offset, info.length = info.offset + offset, info.length + length
     info.relative_path = path or info.relative_path
 
