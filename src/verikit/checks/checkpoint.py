@@ -212,6 +212,8 @@ class CheckpointIntact(Check):
 
 def _faults(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
     """One sentence for each fault, the gravest first."""
+    if check.pickle == "safe":
+        yield from _unsafe(check, facts)
     cut = [row for row in facts["files"] if any(fault["kind"] == "truncated" for fault in row["faults"])]
     for row in cut:
         yield _subject(facts, row, _truncated(check, facts, row))
@@ -222,8 +224,6 @@ def _faults(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
                 yield _subject(facts, row, fault["what"] + _hints(row))
     for fault in (facts["folder"] or {}).get("faults", ()):
         yield fault["what"]
-    if check.pickle == "safe":
-        yield from _unsafe(check, facts)
     yield from _unmet(check, facts)
 
 
@@ -241,8 +241,7 @@ def _truncated(check: CheckpointIntact, facts: Facts, row: Facts) -> str:
     expected = f"{wanted:,} bytes " + ("by its own data.pkl" if least else "expected")
     have, want = show(row["size"]), show(wanted)
     if have == want:
-        have, want = f"{row['size']:,}", f"{wanted:,} bytes"
-        expected = "the least" if least else "expected"
+        return f"truncated: {row['size']:,} of {wanted:,} bytes; {missing}{_hints(row)}"
     return f"truncated: {have} of {'at least ' if least else ''}{want} ({expected}); {missing}{_hints(row)}"
 
 

@@ -395,6 +395,8 @@ def _structure(window, layout):
     layout.format = formats.of_file(head, window.size)
     if layout.format is None and wanted == "checkpoint" and _old_pickle(head):
         layout.format = "pickle_file"
+    if layout.format is None and layout.path.endswith(".json") and head.strip():
+        layout.format = "json_file"
     sign = signs.instead(head, window.size)
     if sign and (layout.format is None or sign[0] == "pointer"):
         layout.format = None
@@ -460,7 +462,7 @@ def facts_of(path, folder, layouts, depth):
         "folder": None if folder is None else _told_facts(folder),
         "files": files[:LISTED],
         "count": len(files),
-        "weights": sum(_holds(layout) for layout in layouts.values()),
+        "weights": sum(_holds(layout, depth) for layout in layouts.values()),
         "size": sum(layout.size for layout in layouts.values()),
         "read": sum(layout.read for layout in layouts.values()),
         "content": _content_facts(layouts.values()) if depth == "content" else None,
@@ -492,9 +494,9 @@ def _file_facts(name, layout):
     return row
 
 
-def _holds(layout):
-    """Whether a file is part of a checkpoint, not just beside it."""
-    return layout.format not in SIDE if layout.format else signs.wanted(layout.path) is not None
+def _holds(layout, depth):
+    """Whether a file is part of a checkpoint, not just beside it; by its name alone, where it was not opened."""
+    return layout.format not in SIDE if depth != "size" else not layout.path.endswith((".json", ".txt", ".md"))
 
 
 def _content_facts(layouts):

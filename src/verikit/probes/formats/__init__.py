@@ -49,17 +49,19 @@ HEAD = 4096
 
 Row = namedtuple("Row", "module fits")
 
-# In this order: what is recognised by an exact magic first, what is recognised by shape later.
+# In this order: what is recognised by an exact magic first, what is recognised by shape later.  safetensors stands twice:
+# its first byte is that of a length, and may be the 0x80 of a pickle, so a plausible length comes first.
 FILES = (
     Row("npz", lambda head, size: _first_record(head).endswith(b".npy")),
     Row("torch_zip", lambda head, size: head[:4] in (b"PK\3\4", b"PK\5\6")),
+    Row("safetensors", lambda head, size: head[4:9] in (b"\0\0\0\0{", b"\0\0\0\0 ") and head[:4] != b"\0\0\0\0"),
     Row("torch_legacy", lambda head, size: head[:1] == b"\x80" and b"\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19." in head[:32]),
     Row("pickle_file", lambda head, size: head[:1] == b"\x80" and head[1:2] <= b"\5" and size > 3),
     Row("torch_tar", lambda head, size: head[257:262] == b"ustar"),
     Row("gguf", lambda head, size: head[:4] == b"GGUF"),
     Row("npy", lambda head, size: head[:6] == b"\x93NUMPY"),
     Row("shard_index", lambda head, size: head.lstrip()[:1] == b"{" and b'"weight_map"' in head),
-    Row("safetensors", lambda head, size: head[8:9] in (b"{", b" ") and head[0:8] != b" " * 8),
+    Row("safetensors", lambda head, size: head[8:9] == b"{"),
     Row("onnx", lambda head, size: _model_proto(head)),
     Row("msgpack", lambda head, size: _text_keyed_map(head)),
 )

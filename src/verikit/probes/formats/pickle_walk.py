@@ -246,6 +246,8 @@ class _Machine:
         if type(module) is not str or type(attribute) is not str:
             self.walk.hidden.append("a name that is computed when it is loaded")
             module, attribute = "?", "?"
+        elif not (module + attribute).isprintable():
+            raise ValueError("a name with control characters")
         key = module, attribute
         item = self.names.get(key)
         if item is None:

@@ -12,7 +12,7 @@ from verikit.probes.formats.torch_legacy import next_pickle
 from verikit.probes.formats.torch_tensors import TYPED, describe
 from verikit.probes.place import CannotSee
 
-BLOCK = 512
+BLOCK, RECORD = 512, 10240
 MEMBERS = 64
 NEEDED = ("pickle", "storages", "tensors")
 
@@ -52,7 +52,9 @@ def _members(file, layout):
         members[name.split("/")[-1]] = file.part(at + BLOCK, size)
         at += BLOCK + -(-size // BLOCK) * BLOCK
     end = file.at(at, 2 * BLOCK)
-    if len(end) < 2 * BLOCK and not layout.needed:
+    if file.size % RECORD and not layout.needed:
+        layout.fault("bad_size", "its size is no multiple of {:,} bytes, as tar writes them".format(RECORD), file.size)
+    elif len(end) < 2 * BLOCK and not layout.needed:
         layout.shortfall(at + 2 * BLOCK, "the two blocks that end the archive are missing")
     rest = file.at(at, min(file.size - at, 1 << 20))
     if rest.strip(b"\0"):
