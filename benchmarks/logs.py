@@ -11,7 +11,6 @@ import os
 import pathlib
 import random
 import re
-import resource
 import shutil
 import statistics
 import subprocess
@@ -65,14 +64,12 @@ def healthy(size: int, seed: int = 7) -> bytes:
 
 
 def cpu(job: Callable[[], object], rounds: int = 5) -> float:
-    """Seconds of CPU (with children), the median of some rounds."""
+    """Seconds of CPU, the median of some rounds."""
     spent = []
     for _ in range(rounds):
-        before = sum(os.times()[:4])
         start = time.process_time()
         job()
-        children = sum(os.times()[2:4])
-        spent.append(time.process_time() - start + max(0.0, children - (before - sum(os.times()[:2]))) * 0)
+        spent.append(time.process_time() - start)
     return statistics.median(spent)
 
 
@@ -95,14 +92,11 @@ def look(path: pathlib.Path) -> dict[str, object]:
 def peak(path: pathlib.Path) -> int:
     """MiB that a look adds to a bare interpreter, in a process of its own."""
     code = (
-        "import resource, sys; from verikit.probes.logs import watch; from verikit.probes.place import Place\n"
-        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "watch.inspect(Place(), sys.argv[1])\n"
-        "print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)"
+        "import re, sys; from verikit.probes.logs import watch; from verikit.probes.place import Place\n"
+        "peak = lambda: int(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read()).group(1))\n"
+        "before = peak(); watch.inspect(Place(), sys.argv[1]); print((peak() - before) // 1024)"
     )
-    return int(
-        subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True).stdout
-    )
+    return int(subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True).stdout)
 
 
 def peers(path: pathlib.Path, folder: pathlib.Path) -> list[tuple[str, float]]:
@@ -139,7 +133,6 @@ def main() -> None:
             print(f"  {'LogHealthy (verdict and cause)':32} {ours * 1000:9.1f} ms   goal {goal * 1000:.0f} ms")
             for peer, spent in peers(path, folder):
                 print(f"  {peer:32} {spent * 1000:9.1f} ms   {spent / ours:6.2f} x")
-    print(f"\npeak of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MiB")
 
 
 if __name__ == "__main__":

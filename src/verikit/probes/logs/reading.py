@@ -68,7 +68,7 @@ def _start(place, file, path, info, mark, text):
         return mark["size"]
     text.rotated = "truncated" if same else "replaced"
     for suffix in PREDECESSORS:
-        if _earlier(place, path + suffix, mark, text):
+        if _earlier(place, os.fspath(path) + suffix, mark, text):
             break
     return 0
 
@@ -92,8 +92,25 @@ def _earlier(place, path, mark, text):
         return False
 
 
+def predecessor(place, path, began):
+    """(its path, its pieces: the last MiB) of the file that was rotated away, if it was written to since `began`."""
+    for suffix in PREDECESSORS:
+        where = os.fspath(path) + suffix
+        try:
+            if place.stat(where).st_mtime < began - 1:
+                continue
+            with place.open(where) as file:
+                plain = _gunzipped(file) if where.endswith(".gz") else file
+                end = plain.seek(0, 2)
+                cut = max(0, end - CHUNK)
+                return where, [(_lines_before(plain, cut), _at(plain, cut, end - cut), where)]
+        except (OSError, EOFError, CannotSee, zlib.error):
+            continue
+    return None
+
+
 def _gunzipped(file):
-    """At most 64 MiB of a gzip file, unpacked into memory-bounded form: its last 4 MiB would need all of it."""
+    """At most the first 16 MiB of what a gzip file holds; a bound on memory, whatever it claims."""
     import gzip
     import io
 

@@ -6,6 +6,7 @@ is first seen; later copies cost one look into a dict.  Only what carries digits
 is looked at each time.
 """
 
+import collections
 import re
 
 from verikit.probes.logs import clock, tables
@@ -105,6 +106,15 @@ SKIPPED = re.compile(r"skipped iterations: +([1-9]\d*)")
 WATCHED = ("oss", "grad", "gnorm", "throughput")
 DIGITS_MATTER = (b"rrno", b"xit", b"Xid", b"signal", b" code")
 
+ENGINE = 2
+"""Marks the plan of an engine's statistics: when they are idle, each counts."""
+
+WAITING = 128
+"""Counting lines in a row that are read; of the earlier ones it is enough that they are there."""
+
+LOUD = 500
+"""Signs of failure behind which a line of level ERROR is no longer searched through."""
+
 KEPT = 400
 """Events of one kind kept: the first and the last half."""
 
@@ -152,6 +162,7 @@ class Story:
         self.ready_patterns, self.done_patterns = [re.compile(one) for one in ready], [re.compile(one) for one in done]
         self.own_progress = [re.compile(one) for one in progress]
         self.own = bool(failing or ready or done or progress)
+        self.waiting = collections.deque(maxlen=WAITING)
         self.forced = program
         self.lines, self.forms, self.tail, self.at_end, self.runs = 0, {}, [], True, 0
         self.reset(0)
@@ -187,26 +198,35 @@ class Story:
         self.at_end = data[-1:] == b"\n"
 
     def _chunk(self, number, lines, forms):
-        known = self.forms
+        known, waiting = self.forms, self.waiting
         for raw, form in zip(lines, forms):
             plan = known.get(form)
-            if plan is None:
-                self._learn(number, raw, form)
-            elif self.blocks or self.fence is not None:
-                self._line(number, raw, quiet=plan is False)
-            elif plan is True:
-                self._line(number, raw)
-            elif plan is not False:
-                self._again(number, raw, plan)
+            if plan.__class__ is tuple and not self.blocks and self.fence is None:
+                waiting.append((number, raw, plan))
+                if plan[4] == ENGINE and b": 0.0" in raw:
+                    self._catch_up()
+            elif plan is not False or self.blocks or self.fence is not None:
+                self._catch_up()
+                if plan is None:
+                    self._learn(number, raw, form)
+                else:
+                    self._line(number, raw, quiet=plan is False)
+            if self.own:
+                self._user(number, raw)
             number += 1
         self.lines += len(lines)
         self.tail = (self.tail + lines[-40:])[-40:]
         return number
 
+    def _catch_up(self):
+        """Reads the counters that wait. Of a long row of them only the last are still there: the others said as much."""
+        while self.waiting:
+            self._again(*self.waiting.popleft())
+
     def _learn(self, number, raw, form):
         """Meets a form: what its later copies need is one of False (nothing), True (a full look), or a plan."""
         short = raw if len(raw) <= 16384 else raw[:8192] + raw[-8192:]
-        if not self.own and not any(word in short for word in HINTS_OF_SENSE):
+        if not any(word in short for word in HINTS_OF_SENSE):
             plan = False
             if self.blocks or self.fence is not None:
                 self._line(number, raw, quiet=True)
@@ -222,18 +242,8 @@ class Story:
         text = plain(decode(raw))
         found = search(text)
         if found:
-            groups = found.groupdict()
-            row = (
-                number,
-                name,
-                role,
-                groups.get("n"),
-                groups.get("of"),
-                groups.get("epoch"),
-                setup,
-                text[: clock.LOOKED_AT],
-            )
-            self._count(*row)
+            of = found.groupdict()
+            self._count(number, name, role, of.get("n"), of.get("of"), of.get("epoch"), setup, text[: clock.LOOKED_AT])
         if watched:
             self._watch(Line(number, text, text, None, None, None, 0, ()), name)
 
@@ -463,8 +473,6 @@ class Story:
             self.reset(line.number)
         excuses = self._excuses(line, text)
         self._program(line, text)
-        if self.own and self._user(line, text):
-            return True
         if "rank" in text or "exitcode" in text:
             self._elastic(text)
         marker = self._marker(line, text)
@@ -475,7 +483,7 @@ class Story:
         if "retry" in excuses or (sign and sign["role"] == "soft"):
             self._retry(line, text)
             return True
-        if banner or marker or sign or excuses & {"stop", "trace", "contain"} or self.own:
+        if banner or marker or sign or excuses & {"stop", "trace", "contain"}:
             return True
         return counted or False
 
@@ -506,26 +514,27 @@ class Story:
             if program not in self.programs and _may(words, line.raw) and search(line.raw):
                 self.programs[program] = line.number
 
-    def _user(self, line, text):
-        """Patterns that the caller gave: they count as they are."""
+    def _user(self, number, raw):
+        """Patterns that the caller gave: they count as they are, on every line."""
+        text = plain(decode(raw))
         for pattern in self.failing:
-            if pattern.search(line.raw):
-                if not any(one.search(line.raw) for one in self.ignore):
-                    self._add(line, "failing", "fatal", kind_of_exception(text)[0], "", trace=False)
-                return True
+            if pattern.search(text) and not any(one.search(text) for one in self.ignore):
+                line = undress(number, raw)
+                self._add(line, "failing", "fatal", kind_of_exception(line.text.strip())[0], "", trace=False)
+                break
         for pattern in self.ready_patterns:
-            if pattern.search(line.raw):
-                self.wanted_ready = self.wanted_ready or line.number
-                self.markers.append((line.number, "ready", "asked", "", line.raw[:300]))
+            if pattern.search(text):
+                self.wanted_ready = self.wanted_ready or number
+                self.markers.append((number, "ready", "asked", "", text[:300]))
         for pattern in self.done_patterns:
-            if pattern.search(line.raw):
-                self.markers.append((line.number, "done", "asked", "", line.raw[:300]))
+            if pattern.search(text):
+                self.markers.append((number, "done", "asked", "", text[:300]))
         for pattern in self.own_progress:
-            found = pattern.search(line.raw)
+            found = pattern.search(text)
             if found:
                 value = found.groupdict().get("n") or (found.group(1) if found.groups() else "")
-                self._count(line.number, "asked", "item", value, None, None, False, line.raw[: clock.LOOKED_AT])
-        return False
+                value = value if re.match(r"\d+(?:\.\d+)?$", value or "") else ""
+                self._count(number, "asked", "item", value, None, None, False, text[: clock.LOOKED_AT])
 
     def _marker(self, line, text):
         if line.level >= 40:
@@ -539,7 +548,8 @@ class Story:
     def _sign(self, line, text, excuses):
         if excuses & {"line", "retry"} and line.level < 50 and not (excuses == {"retry"} and line.level >= 40):
             return None
-        loud = line.level >= 40
+        # Foreign text behind thousands of errors is only met at its beginning.
+        loud = line.level >= 40 and self.signs.total < LOUD
         bare = BARE.match(text) if not line.level or loud else None
         for name, role, pattern, kind, hint in SIGNS:
             found = pattern.match(text) or (loud and pattern.search(text))
@@ -614,7 +624,15 @@ class Story:
         if not name:
             return True if watched else None
         # Anchored rows see the message only without its envelopes: their copies are read in full.
-        return True if name in ANCHORED else (name, role, search, setup, watched or name == "megatron")
+        if name in ANCHORED or (watched and self.losses["bad"]):
+            return True
+        return (
+            name,
+            role,
+            search,
+            setup,
+            ENGINE if "throughput (" in text or "throughput: " in text else watched or name == "megatron",
+        )
 
     def _watch(self, line, name):
         """The job's health by its own figures: losses, gradients, throughput."""
@@ -674,6 +692,7 @@ class Story:
 
     def finish(self):
         """Closes what is still open: the log may end within a traceback."""
+        self._catch_up()
         for block in list(self.blocks.values()):
             self._close(block)
 

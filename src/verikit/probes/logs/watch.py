@@ -57,15 +57,40 @@ def inspect(
     facts["tied"] = "mark" if mark is not None else _tie(place, path, facts, text, began)
     if facts["tied"] == "before" and since is not None:
         text.pieces = []
-    story = Story(ignore, failing, ready, done, named, progress)
-    for number, data, _ in text.pieces:
-        story.feed(number, data)
-        place.progress(text.examined, text.size)
-    facts["text"] = tell(story, named)
-    facts["blank"] = not any(data.strip(b"\0\r\n\t ") for _, data, _ in text.pieces)
+    patterns = (ignore, failing, ready, done, named, progress)
+    facts["text"], facts["blank"] = _told(text.pieces, patterns), _blank(text.pieces)
+    place.progress(text.examined, text.size)
+    if facts["blank"] and mark is None and began is not None:
+        _before_rotation(place, path, facts, began, patterns)
     _computing(place, facts, process)
     _kernel(place, facts)
     return facts
+
+
+def _told(pieces, patterns):
+    story = Story(*patterns)
+    for number, data, _ in pieces:
+        story.feed(number, data)
+    return tell(story, patterns[4])
+
+
+def _blank(pieces):
+    return not any(data.strip(b"\0\r\n\t ") for _, data, _ in pieces)
+
+
+def _before_rotation(place, path, facts, began, patterns):
+    """A log just rotated says nothing; then its predecessor speaks, if it was written to since the run began.
+
+    A failure there is this run's only if the process is gone: a live one has begun anew.
+    """
+    found = reading.predecessor(place, path, began)
+    if found is None:
+        return
+    where, pieces = found
+    told = _told(pieces, patterns)
+    gone = facts["process"] is not None and facts["process"]["state"] in ("gone", "zombie")
+    if not _blank(pieces) and (gone or told["failure"] is None):
+        facts.update(text=told, blank=False, rotated="replaced", followed=[where])
 
 
 def _coverage(text):
