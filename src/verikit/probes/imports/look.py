@@ -3,10 +3,13 @@
 import os
 import sys
 
-from verikit.probes.imports import placement
+from verikit.probes import interpreter
+from verikit.probes.imports import backport, loading, placement
 from verikit.probes.imports.conditions import World
 from verikit.probes.imports.modules import Resolver
-from verikit.probes.imports.names import Names
+from verikit.probes.imports.disk import Disk
+from verikit.probes.imports.names import BUILTINS, Names
+from verikit.probes.imports.rules import finding
 from verikit.probes.imports.scopes import Walk
 from verikit.probes.place import CannotSee
 
@@ -16,48 +19,143 @@ SHOWN = 20
 
 def inspect(place, path=None, source=None, name=None, inject=None, line=None, run_as="auto", root=None, python="host"):
     """Findings, what can't be told, notes and safe lines of one file, with or without an insertion."""
+    path = by_name(path, run_as, root) if path is not None else None
     data = source.encode("utf-8", "surrogateescape") if source is not None else read(place, path)
-    tree = parsed(data, path)
-    before, before_tree, added = data, tree, None
     facts = {"path": path, "lines": data.count(b"\n") + (not data.endswith(b"\n") and bool(data))}
-    facts["python"] = {
-        "version": "%d.%d.%d" % sys.version_info[:3],
-        "executable": sys.executable,
-        "stated": python != "host",
-    }
-    findings = []
+    version = target_version(place, python, facts)
+    tree, data = parsed(data, path, version)
+    before, old, added, findings = data, None, None, []
     if inject is not None:
-        facts["safe"] = placement.safe(tree, data)
-        facts["line"] = line
+        facts["safe"], facts["line"] = placement.safe(tree, data), line
         data, added = after(data, inject, line, path)
+        at = line or min(added, default=1)
+        old = tree
         try:
-            tree = placement.parse(data)
+            tree, data = tree_of(data, version)
         except placement.ERRORS as error:
-            at = line or min(added, default=1)
             facts["findings"] = [placement.broken(before, at, inject, error)]
-            return closed(facts, [], [], tree)
-        findings = placement.placed(before, data, before_tree, tree, inject, line or min(added, default=1), added)
-    world = World(sys.version_info[:3], sys.platform, starts(run_as, path, data))
-    names = judge_names(tree, world, Resolver(), added, package_of(path, root))
-    facts["findings"] = findings + names.findings
+            return closed(facts, [], [])
+        findings = placement.placed(before, data, old, tree, inject, at, added)
+    question = Question(place, path, data, name, added, run_as, root, python, version)
+    findings += question.judge(tree, old)
+    names = question.names
+    facts["findings"] = findings
     if name is not None:
-        facts["findings"] = [each for each in facts["findings"] if each["name"] == name]
+        facts["findings"] = [each for each in findings if each["name"] == name]
         names.unknowns = [each for each in names.unknowns if each["name"] in (None, name)]
-    facts["imports"] = sum(
-        bind.imported for scope in names.walk.scopes for binds in scope.binds.values() for bind in binds
-    )
-    facts["bound"] = name is None or any(
-        bind.imported for scope in names.walk.scopes for bind in scope.binds.get(name, ())
-    )
-    return closed(facts, names.unknowns, names.notes, tree)
+    facts["imports"] = sum(bind.imported for scope in names.walk.scopes for binds in scope.binds.values() for bind in binds)
+    facts["bound"] = name is None or question.binds(name)
+    facts["run_as"] = "script" if question.world.main else "import"
+    return closed(facts, names.unknowns, names.notes + question.notes)
 
 
-def judge_names(tree, world, resolver, added, package):
-    walk = Walk(tree, world, package, lazy_annotations=world.version >= (3, 14))
-    return Names(walk, tree, world, resolver, added).run()
+class Question:
+    """One file with what is asked of it."""
+
+    def __init__(self, place, path, data, name, added, run_as, root, python, version):
+        self.place, self.path, self.name, self.added, self.root = place, path, name, added, root
+        self.package = package_of(path, root)
+        self.script = is_script(run_as, path, data, self.package)
+        self.world = World(version, sys.platform, starts(run_as, self.script))
+        self.resolver = Resolver(place, self.world, path, root, "script" if self.script else "import", python, self.package)
+        self.notes = []
+
+    def binds(self, name):
+        return any(bind.imported for scope in self.names.walk.scopes for bind in scope.binds.get(name, ())) or any(
+            name in (self.resolver.exports(star.target[0]) or ()) for star in self.names.walk.stars
+        )
+
+    def judge(self, tree, old):
+        project = self.project(tree, old)
+        outside = self.circles(project, tree, old) if project is not None else []
+        walk = Walk(tree, self.world, self.package, lazy_annotations=self.world.version >= (3, 14))
+        self.names = Names(walk, tree, self.world, self.resolver, self.added).run()
+        asked = self.name is not None or self.added is not None
+        disk = Disk(self.names, self.resolver, self.path, self.added, self.script, asked).run()
+        self.notes += disk.notes
+        return self.names.findings + self.unreached() + disk.findings + outside + (self.stars(project) if project else [])
+
+    def project(self, tree, old):
+        """The files around, where it is known where they begin: only then can a start be played through."""
+        if self.path is None or self.root is None:
+            return None
+        return loading.Project(self.resolver, os.path.abspath(self.root), os.path.abspath(self.path), old or tree)
+
+    def circles(self, project, tree, old):
+        if len(project.files) > loading.MOST_FILES or not os.path.abspath(self.path).startswith(project.root + os.sep):
+            return []
+        rows, outside = loading.circles(project, old, tree, self.world, self.script)
+        if outside and self.script:  # another program loads this file, so it is no script itself
+            self.script, self.world.main = False, False
+            self.resolver.__init__(self.place, self.world, self.path, self.root, "import", self.resolver.python, self.package)
+        asked = self.name is not None or self.added is not None
+        mine = [row for row in rows if asked or row[0] == project.path or row[3][0] == "again"]
+        bound = self.asked_name(tree)
+        return [finding("M4", bound(row[1] if row[0] == project.path else None), row[1] if row[0] == project.path else None, row[2], severity="changes" if row[3][0] == "again" else "breaks") for row in mine]
+
+    def asked_name(self, tree):
+        """The name that an import on that line binds; the name asked for, where the fault is in another file."""
+        import ast
+
+        def bound(line):
+            for node in ast.walk(tree):
+                if isinstance(node, (ast.Import, ast.ImportFrom)) and node.lineno == line:
+                    names = [alias.asname or alias.name.partition(".")[0] for alias in node.names]
+                    return self.name if self.name in names else names[0]
+            return self.name
+
+        return bound
+
+    def unreached(self):
+        """P3: an inserted import that never runs, where nothing else binds its name."""
+        rows = []
+        for scope in self.names.walk.scopes if self.added is not None else ():
+            for name, binds in scope.binds.items():
+                for bind in binds:
+                    if bind.imported and bind.line in self.added and bind.arm.dead and not _checking(bind.arm):
+                        if not any(not each.arm.dead and each.imported for each in binds):
+                            rows.append(finding("P3", name, bind.line, "line %d is never reached: %s would not be bound" % (bind.line, name)))
+        return rows
+
+    def stars(self, project):
+        """N14: a public name that someone's star import of this module brings over another."""
+        module = loading._dotted(project.root, project.path)
+        summary = self.names.walk.module
+        if "__all__" in summary.binds or (self.added is None and self.name is None):
+            return []
+        rows = []
+        for name, binds in summary.binds.items():
+            fresh = [b for b in binds if b.imported and not b.arm.dead and (self.added is None or b.line in self.added)]
+            if not fresh or name.startswith("_") or (self.name not in (None, name)) or (self.added is not None and len(fresh) < len(binds)):
+                continue
+            for file, other, star in project.star_users(module):
+                taken = _taken(other, star, name, self.resolver, fresh[0].target)
+                if taken:
+                    text = "%s of line %d reaches %s through `from %s import *` on line %d and takes %s there"
+                    rows.append(finding("N14", name, fresh[0].line, text % (name, fresh[0].line, os.path.basename(file), module, star.line, taken)))
+        return rows
 
 
-def closed(facts, unknowns, notes, tree):
+def _taken(summary, star, name, resolver, target):
+    """What a star import would take in its file: a name bound above, or a builtin in use."""
+    binds = [bind for bind in summary.live(name) if bind.order < star.order]
+    if any(bind.order > star.order for bind in summary.live(name)):
+        return None
+    if binds and not (binds[-1].imported and resolver.same(binds[-1].target, target)):
+        return "%s of line %d" % (name, binds[-1].line)
+    loads = [load for scope in summary.walk.scopes for load in scope.loads.get(name, ())]
+    if name in BUILTINS and loads and not resolver.same(target, ("builtins", name)):
+        return "the builtin that line %d uses" % loads[0].line
+    return None
+
+
+def _checking(arm):
+    import ast
+
+    return any(each.test is not None and "TYPE_CHECKING" in ast.dump(each.test) for each in arm.path())
+
+
+def closed(facts, unknowns, notes):
     """The facts, bounded."""
     facts["count"] = len(facts["findings"])
     facts["findings"] = sorted(facts["findings"], key=lambda each: (each["line"] or 0, each["rule"]))[:SHOWN]
@@ -74,14 +172,37 @@ def read(place, path):
     return data
 
 
-def parsed(data, path):
+def target_version(place, python, facts):
+    """(major, minor, micro) of the interpreter that will run the file; `facts` get to know which that is."""
+    if python == "host":
+        version, executable = sys.version_info[:3], sys.executable
+    else:
+        found = interpreter.find(place, python)
+        numbers = tuple(int(part) for part in python.split(".")) if found is None else ()
+        version = tuple(found["version"]) if found else numbers + (0,) * (3 - len(numbers))
+        executable = found["executable"] if found else None
+    facts["python"] = {"version": ".".join(map(str, version)), "executable": executable, "stated": python != "host"}
+    return tuple(version)
+
+
+def tree_of(data, version):
+    """(tree, data) under this interpreter's grammar; syntax newer than it, that the target has, is written in older words."""
     try:
-        return placement.parse(data)
+        return placement.parse(data), data
+    except SyntaxError:
+        if version[:2] <= sys.version_info[:2]:
+            raise
+        older = backport.older(data)
+        return placement.parse(older), older
+
+
+def parsed(data, path, version):
+    """The tree; for a file that does not parse because of an import, the finding is the parser's own."""
+    try:
+        return tree_of(data, version)
     except placement.ERRORS as error:
-        words = "%s does not parse under Python %d.%d.%d: %s" % (
-            (path or "the source",) + sys.version_info[:3] + (placement._said(error),)
-        )
-        raise CannotSee("unsupported", words, error=str(error)) from None
+        words = "%s does not parse under Python %d.%d.%d: %s" % ((path or "the source",) + sys.version_info[:3] + (placement._said(error),))
+        raise CannotSee("unsupported", words, error=str(error), line=getattr(error, "lineno", None)) from None
 
 
 def after(data, inject, line, path):
@@ -92,14 +213,27 @@ def after(data, inject, line, path):
     return new, set(range(line, line + inject.rstrip("\n").count("\n") + 1))
 
 
-def starts(run_as, path, data):
-    """Whether the file is the program itself, so that `__name__` is "__main__"."""
+def by_name(path, run_as, root):
+    """The file; `/srv/app/pkg.run`, as `-m` and import name it, is `/srv/app/pkg/run.py` where there is no such file."""
+    if os.path.exists(path) or run_as not in ("import", "module"):
+        return path
+    base = os.path.join(os.path.dirname(path), *os.path.basename(path).split("."))
+    for file in (base + ".py", os.path.join(base, "__main__.py") if run_as == "module" else "", os.path.join(base, "__init__.py")):
+        if file and os.path.exists(file):
+            return file
+    return path
+
+
+def is_script(run_as, path, data, package):
+    """Whether the file is started by its path, so that its own folder is first on sys.path."""
     if run_as == "auto":
-        packaged = path is not None and os.path.exists(
-            os.path.join(os.path.dirname(os.path.abspath(path)), "__init__.py")
-        )
-        return not packaged and (data.startswith(b"#!") or b"__main__" in data)
-    return run_as != "import"
+        return package is None and (data.startswith(b"#!") or b"__main__" in data)
+    return run_as == "script"
+
+
+def starts(run_as, script):
+    """Whether `__name__` is "__main__". A `-m` start makes it so, and so does a script's."""
+    return script or run_as == "module"
 
 
 def package_of(path, root):

@@ -157,6 +157,7 @@ class Walk:
         self.world, self.package = world, package
         self.order = 0
         self.specials, self.mangled, self.futures, self.scopes, self.stars = [], [], [], [], []
+        self.imports = []  # (node, alias, module as written in full, order, arm, scope)
         self.writes = []
         self.waiting = deque()
         self.private = None
@@ -207,6 +208,7 @@ class Walk:
 
     def _import(self, node):
         for alias in node.names:
+            self.imports.append((node, alias, alias.name, self.order, self.arm, self.scope))
             if alias.asname:
                 self.bind(alias.asname, "import", node, (alias.name, None))
             else:
@@ -217,6 +219,7 @@ class Walk:
         if node.module == "__future__" and not node.level:
             self.futures.append(node)
         for alias in node.names:
+            self.imports.append((node, alias, module, self.order, self.arm, self.scope))
             if alias.name == "*":
                 self.scope.star.append(Bind("*", "star", node, self.order, self.arm, self.scope, (module, "*")))
                 self.stars.append(self.scope.star[-1])
