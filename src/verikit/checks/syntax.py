@@ -142,7 +142,8 @@ def _refused(facts: Facts, claim: SyntaxValid) -> str:
 
 
 def _where(row: Any) -> str:
-    return ":".join(str(part) for part in (row["path"], row["line"], row["column"]) if part is not None)
+    cell = f"cell {row['cell']}" if row.get("cell") else None
+    return ":".join(str(part) for part in (row["path"], cell, row["line"], row["column"]) if part is not None)
 
 
 def _warned(facts: Facts, claim: SyntaxValid) -> str:

@@ -76,13 +76,15 @@ def line_ends(data, row):
 
 def cut(data, row):
     """The file ends inside something: a bracket, a string, a suite."""
-    last = data.rstrip().count(b"\n") + 1
-    at_end = row["line"] is not None and row["line"] >= last
     if any(words in row["message"] for words in CUT):
         return "the file ends in the middle of something: cut short, or a bracket or quote is missing"
-    if at_end and ("expected an indented block" in row["message"] or not data.endswith((b"\n", b"\r"))):
-        return "the file ends here: cut short?"
-    if at_end and not row["text"] and "invalid syntax" in row["message"]:
+    last = data.rstrip(b"\r\n").count(b"\n") + 1
+    if row["kind"] != "python" or row["line"] is None or row["line"] < last:
+        return None
+    ends = data.rsplit(b"\n", 1)[-1]
+    if "expected an indented block" in row["message"] or (
+        ends and (row["column"] or 0) >= len(ends.decode("utf-8", "replace"))
+    ):
         return "the file ends here: cut short?"
     return None
 

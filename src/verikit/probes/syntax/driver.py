@@ -16,6 +16,7 @@ import warnings
 COOKIE = re.compile(b"^[ \t\f]*#.*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)")
 BLANK = re.compile(b"^[ \t\f]*(?:#.*)?$")
 MARK = b"\xef\xbb\xbf"
+AWAIT = 0x2000  # ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, as the cells of a notebook are compiled
 SHOWN = 20
 """Warnings of one file that are told; the others are counted."""
 
@@ -29,20 +30,20 @@ def outcome(data, name, run_as="import"):
     if run_as == "script" or sys.version_info < (3,):
         data, notes = as_read_by_lines(data)
         refused = not_text(data)
-    result = compiled(data, name)
+    result = compiled(data, name, AWAIT if run_as == "cell" and sys.version_info >= (3, 8) else 0)
     if refused and (result["ok"] or (result["line"] or 0) >= refused["line"]):
         result.update(refused)
     result["notes"] = notes
     return result
 
 
-def compiled(data, name):
+def compiled(data, name, flags=0):
     """The outcome of compile()."""
     result = {"ok": True, "error": None, "message": None, "line": None, "column": None, "text": None}
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         try:
-            compile(data, name, "exec", 0, True)
+            compile(data, name, "exec", flags, True)
         except SyntaxError as error:
             result.update(refusal(error, error.msg, error.lineno, error.offset, error.text))
         except (ValueError, TypeError, MemoryError, RuntimeError, OverflowError, LookupError, SystemError) as error:

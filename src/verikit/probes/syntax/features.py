@@ -72,7 +72,7 @@ def of_bytes(data, answer, host, target, run_as):
         return None
     except UnicodeDecodeError:
         pass
-    if run_as == "import":
+    if run_as != "script":
         undeclared = driver.cookie(data)[0] is None and not data.startswith(driver.MARK)
         return other_bytes(answer) if answer["ok"] and undeclared and max(host, target) >= (3, 14) else None
     if not answer["ok"] and "Non-UTF-8" in answer["message"]:
@@ -277,7 +277,7 @@ class Source:
 
     def new_strings(self):
         """f-strings as only PEP 701 has them, seen by the tokens of a host that has it."""
-        starts = []
+        starts, found = [], []
         for token in self.tokens:
             kind = tokenize.tok_name[token.type]
             if kind == "FSTRING_START":
@@ -285,12 +285,14 @@ class Source:
             elif kind == "FSTRING_END":
                 start = starts.pop()
                 if not starts:
-                    text = self.between(start.start, token.end)
-                    what = newer_string(text, start.string)
-                    if what:
-                        yield (3, 12), what, start.start[0], True
-                    elif text.count("{") > 1 and re.search(r":[^}]*\{[^}]*:", text):
-                        yield (3, 12), "nested fields in an f-string", start.start[0], False
+                    found += newer_string(self.between(start.start, token.end), start.string)
+                    for what, certain in found:
+                        yield (3, 12), what, start.start[0], certain
+                    found = []
+            elif starts and kind == "COMMENT":
+                found.append(("a comment in a field of an f-string", True))
+            elif "\\" in token.string and (starts if kind == "STRING" else starts[1:] and kind == "FSTRING_MIDDLE"):
+                found.append(("a backslash in a field of an f-string", True))
 
     def between(self, start, end):
         (first, left), (last, right) = start, end
@@ -304,9 +306,9 @@ class Source:
 
         old = unicodedata.ucd_3_2_0
         for token in self.tokens:
-            if token.type == tokenize.NAME and not token.string.isascii():
-                if any(old.category(each) == "Cn" for each in token.string):
-                    return True
+            foreign = token.type == tokenize.NAME and not token.string.isascii()
+            if foreign and any(old.category(each) == "Cn" for each in token.string):
+                return True
             for name in re.findall(r"\\N\{([^}]*)\}", token.string):
                 try:
                     old.lookup(name)
@@ -374,20 +376,16 @@ def depths(tree):
 
 
 def newer_string(text, opening):
-    """What makes this f-string one of PEP 701, or None. text: all of it; opening: its prefix and quotes."""
+    """[(what, certain)] that makes an outermost f-string one of PEP 701; opening: its prefix and quotes."""
     quotes = opening.lstrip("fFrRtTbBuU")
     body = text[len(opening) : len(text) - len(quotes)]
-    raw = "r" in opening.lower()
     if delimited_early(body, quotes):
-        return "an f-string that uses its own quotes inside a field"
-    for field in fields_of(body, raw):
-        if "\\" in field:
-            return "a backslash in a field of an f-string"
-        if "#" in re.sub(r"'[^']*'|\"[^\"]*\"", "", field):
-            return "a comment in a field of an f-string"
-        if len(quotes) == 1 and "\n" in field:
-            return "a line break in a field of an f-string"
-    return None
+        return [("an f-string that uses its own quotes inside a field", True)]
+    if len(quotes) == 1 and "\n" in re.sub(r"\\(?s:.)", "", body):
+        return [("a line break in a field of an f-string", True)]
+    doubtful = any("\\" in field for field in fields_of(body, "r" in opening.lower()))
+    nested = re.search(r":[^}]*\{[^}]*:", text)
+    return [("what PEP 701 brought to f-strings", False)] if doubtful or nested else []
 
 
 def delimited_early(body, quotes):
@@ -472,9 +470,9 @@ def of_set(node, source):
 
 
 def of_for(node, source):
-    if isinstance(node.iter, ast.Tuple) and not source.bracketed(node.iter):
-        if any(isinstance(each, ast.Starred) for each in node.iter.elts):
-            yield (3, 9), "a star in what `for` goes through", True
+    loose = isinstance(node.iter, ast.Tuple) and not source.bracketed(node.iter)
+    if loose and any(isinstance(each, ast.Starred) for each in node.iter.elts):
+        yield (3, 9), "a star in what `for` goes through", True
 
 
 def of_argument(node, source):

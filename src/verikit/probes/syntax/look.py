@@ -8,7 +8,8 @@ import threading
 
 from verikit.probes import interpreter
 from verikit.probes.place import CannotSee, kind_of
-from verikit.probes.syntax import causes, workers
+from verikit.probes.syntax import causes, notebook, shell, workers
+from verikit.probes.syntax import data as texts
 
 MOST_FILES = 100_000
 MOST_BYTES = 16 << 20
@@ -21,9 +22,18 @@ SUFFIXES = {
     ".py": "python",
     ".pyi": "python",
     ".pyw": "python",
+    ".ipynb": "notebook",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".toml": "toml",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".sh": "shell",
+    ".bash": "shell",
 }
 
-SHEBANGS = (("python", "python"),)
+SHEBANGS = (("python", "python"), ("bash", "shell"), ("zsh", "shell"), ("sh", "shell"))
 
 
 def inspect(place, path, source=None, python="host", run_as="import", kind="auto"):
@@ -168,7 +178,8 @@ def one(place, job, text, crew, run_as, tally):
     """Judges one file and enters it in the tally."""
     path, kind = job
     try:
-        data = text if text is not None else read(place, path)
+        # JSON lines are read as a stream, whatever their size.
+        data = text if text is not None else None if kind == "jsonl" else read(place, path)
         row = PARSERS[kind](place, path, data, crew, run_as)
     except CannotSee as error:
         tally.unseen(path, error.cause, error.reason)
@@ -177,7 +188,7 @@ def one(place, job, text, crew, run_as, tally):
             raise
         tally.unseen(path, "missing" if isinstance(error, FileNotFoundError) else "permission", str(error))
     else:
-        tally.enter(path, kind, data, row)
+        tally.enter(path, kind, data, row, place.stat(path).st_size if data is None else len(data))
 
 
 def read(place, path):
@@ -188,16 +199,28 @@ def read(place, path):
     return data
 
 
-def python_source(place, path, data, crew, run_as):
-    answer = crew.outcome(data, run_as)
-    if answer["ok"] is None:
-        raise CannotSee(
-            "tool_missing", "%s: no Python %d.%d on this host, and %s" % (path, *crew.stands_for, answer["why"])
-        )
-    return answer
+def asker(path, crew, run_as):
+    """Asks the interpreter about bytes; what the rules that stand in for it can't tell is CannotSee."""
+
+    def ask(data):
+        answer = crew.outcome(data, run_as)
+        if answer["ok"] is None:
+            words = "%s: no Python %d.%d on this host, and %s" % (path, *crew.stands_for, answer["why"])
+            raise CannotSee("tool_missing", words)
+        return answer
+
+    return ask
 
 
-PARSERS = {"python": python_source}
+PARSERS = {
+    "python": lambda place, path, data, crew, run_as: asker(path, crew, run_as)(data),
+    "notebook": lambda place, path, data, crew, _: notebook.read_notebook(place, path, data, asker(path, crew, "cell")),
+    "json": lambda place, path, data, *_: texts.read_json(place, path, data),
+    "jsonl": lambda place, path, data, *_: texts.read_jsonl(place, path, data),
+    "toml": lambda place, path, data, *_: texts.read_toml(place, path, data),
+    "yaml": lambda place, path, data, *_: texts.read_yaml(place, path, data),
+    "shell": lambda place, path, data, *_: shell.read_shell(place, path, data),
+}
 
 
 class Tally:
@@ -209,16 +232,16 @@ class Tally:
         self.counts = {"bad": 0, "warning": 0, "unseen": 0}
         self.examined, self.bytes, self.kinds, self.empty, self.notes = 0, 0, {}, [], []
 
-    def enter(self, path, kind, data, row):
+    def enter(self, path, kind, data, row, size):
         bad = None
         if not row["ok"]:
             bad = {key: row.get(key) for key in ("error", "message", "line", "column", "text", "cell")}
             bad.update(path=path, kind=kind)
-            bad["cause"] = row.get("cause") or causes.likely(data, bad)
-            bad["text"] = bad["text"] or line_of(data, bad["line"])
+            bad["cause"] = row.get("cause") or causes.likely(data or b"", bad)
+            bad["text"] = bad["text"] or line_of(data or b"", None if bad["cell"] else bad["line"])
         with self.lock:
             self.examined += 1
-            self.bytes += len(data)
+            self.bytes += size
             self.kinds[kind] = self.kinds.get(kind, 0) + 1
             self.counts["warning"] += row.get("warning_count", len(row["warnings"]))
             if bad:
@@ -227,7 +250,7 @@ class Tally:
             for each in row["warnings"]:
                 self.rows["warned"].append(dict(each, path=path))
             self.notes += ["%s: %s" % (path, note) for note in row["notes"]]
-            if not data:
+            if not size:
                 self.empty.append(path)
             self.trim()
             if self.examined % 50 == 0:
