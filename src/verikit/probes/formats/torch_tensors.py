@@ -162,7 +162,11 @@ def _word(key):
 def describe(item):
     """A value in a few words: `mapping of 391`, `float32[3, 4]`, `20000`, `'adamw'`, `[3, 31, 59]`."""
     kind = type(item)
-    if kind in (list, tuple) and 0 < len(item) <= 16 and all(type(each) is int and abs(each) < 1 << 64 for each in item):
+    if (
+        kind in (list, tuple)
+        and 0 < len(item) <= 16
+        and all(type(each) is int and abs(each) < 1 << 64 for each in item)
+    ):
         return repr(list(item))  # layer ids and the like: few, and asked for
     if kind in (dict, list, tuple):
         return "%s of %d" % ({dict: "mapping", list: "list", tuple: "tuple"}[kind], len(item))
