@@ -133,6 +133,29 @@ def test_where_the_bytes_differ(tmp_path):
     assert f"1 of {-(-path.stat().st_size // 65536)} blocks differ, the first from byte 262,144 on" in found.reason
 
 
+def test_what_is_known_beside_the_bytes(checkpoint):
+    """
+    A manifest tells format, number of tensors, top-level keys and the step, by the checkpoint's own word.
+    """
+    manifest = seal(checkpoint)
+
+    assert manifest.layout["formats"] == ("torch_zip",)
+    assert manifest.layout["tensors"] == 4
+    assert set(manifest.layout["tree"]) == {"model_state_dict", "step"}
+    assert (manifest.step, manifest.name) == (20000, "step20k.pt")
+
+
+def test_sealing_what_is_broken(checkpoint):
+    """
+    A manifest of a broken checkpoint says so, wherever it is used.
+    """
+    w.append(checkpoint)
+
+    manifest = seal(checkpoint)
+
+    assert any("broken when it was sealed" in note for note in manifest["notes"])
+
+
 def test_write_beside(checkpoint):
     """
     `write=True` puts the manifest beside the checkpoint, and nothing else does; its path is an expectation too.

@@ -246,10 +246,11 @@ def _sum(line, blake):
 # Making.
 
 
-def seal(place, path, write=False, layout=None):
+def seal(place, path, write=False):
     """The manifest of a file or folder: size, SHA-256 and CRC-32 of each block of every file. Reads every byte.
 
-    `write` puts it beside the checkpoint, as `<path>.verikit.json`, whole or not at all.
+    `layout` has what its metadata says: format, number of tensors, top-level keys, and a digest of the names, dtypes and
+    shapes.  `write` puts it beside the checkpoint, as `<path>.verikit.json`, whole or not at all.
     """
     info = place.stat(path)
     folder = kind_of(info.st_mode) == "a directory"
@@ -264,16 +265,55 @@ def seal(place, path, write=False, layout=None):
         done[0] += nbytes
         place.progress(done[0], total)
 
+    layout, step, notes = _layout(place, path)
     for name in names:
         found = digest_file(place, _join(path, name), ("sha256",), block, told)
         row = {"path": name, "size": found["size"], "digests": found["digests"]}
         row["blocks"] = {"bytes": block, "crc32": found["blocks"]}
         rows.append(row)
     form = {"schema": SCHEMA, "source": "verikit", "name": os.path.basename(os.path.normpath(path)), "files": rows}
-    form.update(complete=True, notes=[], folder=folder, time=place.now(), aside=aside[:KEPT], layout=layout or {})
+    form.update(complete=True, notes=notes, folder=folder, time=place.now(), aside=aside[:KEPT], layout=layout)
+    if step is not None:
+        form["step"] = step
     if write:
         form["written"] = _write(path, form)
     return form
+
+
+# Where a checkpoint keeps its step, by who wrote it: Lightning, DeepSpeed, Megatron, everybody.
+STEPS = ("global_step", "global_steps", "iteration", "step")
+
+
+def _layout(place, path):
+    """(layout, step or None, notes) by the checkpoint's own metadata; what is broken or unknown is a note, not an error."""
+    import hashlib
+
+    from verikit.probes import checkpoint
+
+    try:
+        layouts, folder = checkpoint.gather(place, path, checkpoint.Depth("structure"))
+    except CannotSee as error:
+        if error.cause == "changed_while_reading":
+            raise
+        return {}, None, ["sealed without its layout: %s" % error.reason]
+    parts = list(layouts.values()) + ([folder] if folder is not None else [])
+    digest = hashlib.sha256()
+    for row in sorted("%s %s %s\n" % (row.name, row.dtype, list(row.shape)) for part in parts for row in part.tensors):
+        digest.update(row.encode("utf-8", "surrogateescape"))
+    tree = {key: value for part in parts for key, value in part.tree.items()}
+    layout = {
+        "formats": sorted({part.format for part in layouts.values() if part.format}),
+        "tensors": sum(len(part.tensors) for part in layouts.values()),
+        "digest": digest.hexdigest(),
+        "tree": dict(list(tree.items())[:KEPT]),
+    }
+    steps = [tree[key] for key in STEPS if str(tree.get(key, "")).isdigit()]
+    faults = [row["what"] for part in parts for row in part.faults]
+    return (
+        layout,
+        int(steps[0]) if steps else None,
+        ["it was broken when it was sealed: %s" % faults[0]] if faults else [],
+    )
 
 
 def files_of(place, folder):
