@@ -235,7 +235,10 @@ class TensorShapeSane(Check):
         told = self._facts(entries, files, outcome.dims, outcome, drawn, scanned)
         if outcome.faults:
             present = [entry.name for entry in entries]
-            return Finding(FAIL, explain.reason(outcome.faults, explain.wrapper_hint(outcome, present)), facts=told)
+            reason = explain.reason(outcome.faults, explain.wrapper_hint(outcome, present))
+            if outcome.unknown:
+                reason += f"; could not tell: {outcome.unknown[0][1]}"
+            return Finding(FAIL, reason, facts=told)
         if outcome.unknown:
             cause, sentence = outcome.unknown[0]
             more = f" (and {len(outcome.unknown) - 1} more)" if len(outcome.unknown) > 1 else ""

@@ -635,9 +635,7 @@ def list_answer(atom, values, shape, stats, relate):
             else None
         )
         more = " (%s twice)" % number_text(twice) if twice is not None else ""
-        return spare == 0, "{:,} of {:,} values are repeats{}".format(
-            spare, len(values), more
-        ) if spare else "all values differ"
+        return spare == 0, repeats(spare, len(values)) + more if spare else "all values differ"
     if word in NEED_ALL:
         return list_ordered(atom, values, shape)
     if word in DIGESTS or word in RELATIONS:

@@ -320,11 +320,21 @@ def live_tensors(subject):
     """(name, tensor) of a tensor, a mapping (nested ones by dotted names), a sequence, or a module."""
     if hasattr(subject, "named_parameters") and hasattr(subject, "named_buffers"):
         yield from subject.named_parameters(remove_duplicate=False)
-        yield from subject.named_buffers(remove_duplicate=False)
+        passing = passing_buffers(subject)
+        yield from (row for row in subject.named_buffers(remove_duplicate=False) if row[0] not in passing)
     elif hasattr(subject, "shape") and hasattr(subject, "dtype"):
         yield "", subject
     else:
         yield from nested(subject, "", 0)
+
+
+def passing_buffers(module):
+    """Names of buffers that a module keeps out of its state dict (rotary tables)."""
+    return {
+        prefix + "." + name if prefix else name
+        for prefix, inner in module.named_modules()
+        for name in getattr(inner, "_non_persistent_buffers_set", ())
+    }
 
 
 def nested(subject, prefix, depth):

@@ -52,7 +52,9 @@ class Axis:
             core = f"{_grouped(self.term)}%{_grouped(self.multiple)}"
         if self.label:
             core = f"{self.label}={core}"
-        if self.lower:
+        if self.lower and not self.upper and not isinstance(self.lower[1], Num):
+            core = f"{core}{_FLIP[self.lower[0]]}{self.lower[1]}"  # of two words, the axis is the left one
+        elif self.lower:
             core = f"{self.lower[1]}{self.lower[0]}{core}"
         if self.upper:
             core = f"{core}{self.upper[0]}{self.upper[1]}"
@@ -151,9 +153,11 @@ class Spec:
     """A parsed spec. `str` of it parses to an equal one."""
 
     rules: tuple[Rule, ...]
+    where: tuple[tuple[str, str], ...] = ()
+    """(dim, what it is) said in the spec itself, as in dims=."""
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.rules))
+        return "\n".join([*(f"where {name}: {text}" for name, text in self.where), *map(str, self.rules)])
 
     @property
     def scopes(self) -> dict[str, str]:
@@ -368,6 +372,7 @@ def _check_companions(value: Value) -> Value:
 _KEY = re.compile(
     r"^(?P<not>!)?\s*(?P<core>.*?)\s*(?P<mark>\?)?(?:\s+if\s+(?P<cond>.+?))?(?:\s+when\s+(?P<when>[\w|]+))?$", re.S
 )
+_WHERE = re.compile(r"^\s*where\s+([A-Za-z_]\w*)\s*$")
 _FUNCTION = re.compile(r"^(files|count|tensors|meta|config)\((.*)\)$", re.S)
 
 
@@ -487,15 +492,18 @@ def parse(spec: Any) -> Spec:
     """
     if isinstance(spec, Spec):
         return spec
+    pairs: list[tuple[Any, Any]] = []
     if isinstance(spec, Mapping):
-        rules = tuple(parse_rule(key, text) for key, text in spec.items())
+        pairs = list(spec.items())
     elif isinstance(spec, str) and _has_rules(spec):
-        rules = tuple(parse_rule(*_colon(line)) for line in _lines(spec))
+        pairs = [_colon(line) for line in _lines(spec)]
     else:
-        rules = (Rule("tensor", None, names.parse("**"), _value(spec, "spec")),)
+        return Spec((Rule("tensor", None, names.parse("**"), _value(spec, "spec")),))
+    where = tuple((match[1], str(text).strip()) for key, text in pairs if (match := _WHERE.match(str(key))))
+    rules = tuple(parse_rule(key, text) for key, text in pairs if not _WHERE.match(str(key)))
     if not rules:
         raise ValueError("a spec names at least one tensor; got an empty one, and nothing looked at is never a pass")
-    made = Spec(rules)
+    made = Spec(rules, where)
     _ = made.scopes  # refuses contradictions now
     return made
 

@@ -126,11 +126,16 @@ class Plan:
 def compile_spec(spec: Any, dims: Any) -> Compiled:
     """The compiled form; raises ValueError for what is malformed or leaves a name that nothing can bind."""
     parsed = grammar.parse(spec)
-    exprs, bounds, scopes = _dims_of(dims or {}, parsed.scopes)
+    exprs, bounds, scopes = _dims_of({**_wheres(parsed), **(dims or {})}, parsed.scopes)
     plans = tuple(_plan(number, rule) for number, rule in enumerate(parsed.rules))
     compiled = Compiled(parsed, exprs, bounds, scopes, plans)
     _refuse_unbindable(compiled)
     return compiled
+
+
+def _wheres(spec: Spec) -> dict[str, Any]:
+    """Dims that the spec itself gives; dims= may give them otherwise."""
+    return {name: int(text) if text.isdigit() else text for name, text in spec.where}
 
 
 def _dims_of(
