@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from verikit import verify
 from verikit.checks.http import HttpHealthy, OpenAIHealthy
 from verikit.errors import Cause
 from verikit.testing.here import examine_here
@@ -597,3 +598,19 @@ def test_the_check_is_a_value():
     assert eval(repr(check), {"HttpHealthy": HttpHealthy}) == check
     assert pickle.loads(pickle.dumps(check)) == check
     assert HttpHealthy.openai is OpenAIHealthy
+
+
+def test_through_the_agent(monkeypatch):
+    """
+    Asked by the host's agent: the token comes from here, and the report does not tell it.
+    """
+    monkeypatch.setenv("VERIKIT_TEST_TOKEN", SECRET)
+    routes = openai((200, completion(content=f"OK {SECRET}", reasoning="hm")))
+    with serving(routes) as server:
+        report = verify(HttpHealthy.openai(server.url + "/v1", reasoning=True, token_env="VERIKIT_TEST_TOKEN"))
+        hangs = verify(HttpHealthy(f"http://127.0.0.1:{unused()}/") | HttpHealthy(server.url + "/none"))
+
+    assert report.passed
+    assert hangs.failed
+    assert server.requests[0][2]["Authorization"] == f"Bearer {SECRET}"
+    assert SECRET not in report.to_json() + str(report)

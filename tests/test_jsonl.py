@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from verikit import verify
 from verikit.checks.jsonl import JsonlValid
 from verikit.errors import Cause
 from verikit.probes import jsonl
@@ -387,3 +388,16 @@ def test_wrong_use_is_refused(fields):
     """
     with pytest.raises(ValueError):
         JsonlValid("a.jsonl", **fields)
+
+
+def test_through_the_agent(written):
+    """
+    Through the host's agent: the same verdicts, with the writer seen from outside.
+    """
+    path = written(lines(*GOOD))
+    assert verify(JsonlValid(path, required=["id"], unique="id", balanced=THINK, count=5)).passed
+    with path.open("ab") as writer:
+        writer.write(b'{"id": "r5", "out')
+        writer.flush()
+        assert verify(JsonlValid(path, live=True)).passed
+        assert verify(JsonlValid(path)).failed

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from verikit import verify
 from verikit.checks.port import PortOpen
 from verikit.errors import Cause
 from verikit.probes import port as probe
@@ -217,3 +218,15 @@ def test_no_such_port(port):
     """
     with pytest.raises(ValueError, match="port"):
         PortOpen(port)
+
+
+def test_through_the_agent(listener):
+    """
+    Through the host's agent the holder is named, and `~` says that the port is not free.
+    """
+    port = number(listener)
+
+    assert verify(PortOpen(port, by=os.getpid())).passed
+    report = verify(~PortOpen(port))
+    assert report.failed
+    assert f"is held by pid {os.getpid()}" in str(report)

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from verikit import verify
 from verikit.checks.process import ProcessAlive
 from verikit.errors import Cause
 from verikit.probes import process
@@ -376,6 +377,30 @@ def test_proc_and_ps_agree(place, tmp_path):
     assert path in by_pid["command"]
 
 
+class Hidden(Place):
+    """A host whose /proc is mounted with hidepid=2: others' processes are not listed, and their folders not there."""
+
+    def listdir(self, path):
+        return [str(os.getpid())] if path == "/proc" else super().listdir(path)
+
+    def open(self, path, special=False):
+        parts = str(path).split("/")
+        if parts[1] == "proc" and parts[2].isdigit() and int(parts[2]) != os.getpid():
+            raise FileNotFoundError(2, "No such file or directory", path)
+        return super().open(path, special)
+
+
+@pytest.mark.parametrize("asked", ["pid", "pattern"])
+def test_a_hidden_process_may_be_there(tmp_path, asked):
+    """
+    Where the kernel hides others' processes, one that is not seen is UNKNOWN, so that `~` does not pass on it.
+    """
+    with script(tmp_path) as (child, path), pytest.raises(CannotSee) as raised:
+        process.find(Hidden(), child.pid if asked == "pid" else path, asked)
+
+    assert raised.value.cause == "permission"
+
+
 def test_neither_proc_nor_ps_is_unsupported():
     """
     Where nothing tells of processes the claim is UNKNOWN, whoever is asked for.
@@ -521,3 +546,14 @@ def test_wrong_use_is_refused_where_it_is_built(fields, word):
     """
     with pytest.raises(ValueError, match=word):
         ProcessAlive(**fields)
+
+
+def test_through_the_agent(tmp_path):
+    """
+    Through the host's agent the job is found, and neither the agent nor what launched it is taken for it.
+    """
+    with script(tmp_path) as (child, path):
+        report = verify(ProcessAlive(pattern=path, children=0))
+        assert report.passed
+        assert report.root.finding.facts["pid"] == child.pid
+    assert verify(ProcessAlive(pattern=path)).failed
