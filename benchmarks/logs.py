@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """What a look at a log costs, beside scanners that only search: `python benchmarks/logs.py`.
 
 CPU time of one process on a synthetic healthy log (Megatron steps, rank prefixes, access lines, throughput lines, bars

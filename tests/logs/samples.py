@@ -1,3 +1,4 @@
+# ruff: noqa: E501, UP031
 """Labelled logs of programs, wordings and twists, as text: what a person who reads them would say.
 
 A line that begins with `@@` is the root line; `||` other lines that may be named just as well.  `idle`: seconds since

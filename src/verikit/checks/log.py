@@ -197,6 +197,11 @@ class _Case:
         self.age = max(0.0, facts["file"]["age"]) if "file" in facts else 0.0
         self.warnings: list[str] = []
 
+    @property
+    def _over(self) -> bool:
+        """Whether a job that has written nothing is over: one only named by a pattern or a pid file may be still to come."""
+        return self.dead and self.process.get("how") == "pid"
+
     # The verdicts, in the order in which evidence outweighs other evidence.
 
     def finding(self) -> Finding:
@@ -223,7 +228,7 @@ class _Case:
 
     def _missing(self) -> Finding:
         reason = f"there is no log {self.check.path}" + (f"; {self._process_words()}" if self.process else "")
-        return self._say("missing", FAIL, reason, final=self.dead)
+        return self._say("missing", FAIL, reason, final=self._over)
 
     def _failed(self) -> Finding | None:
         failure = self.text["failure"]
@@ -247,7 +252,7 @@ class _Case:
             "nothing has been written" if self.facts["tied"] in ("before", "mark") else "it is empty"
         )
         if self.dead:
-            return self._caused("empty", self._death(), f"{subject}; {self._process_words()}")
+            return self._caused("empty", self._death(), f"{subject}; {self._process_words()}", final=self._over)
         if not self.alive:
             if self.process.get("unseen"):
                 return self._unseen()
@@ -273,7 +278,7 @@ class _Case:
     def _hung(self) -> Finding | None:
         """A live job whose counters stand still while it goes on logging, or whose log stands still."""
         retry, stats = self.text["retry"], self.text["stats"]
-        if self.dead or self._finished():
+        if self.dead or self._finished() or self._of_earlier_run():
             return None
         seen_alive = self.alive or self.age < RUNNING_SILENCE
         if retry and retry["endless"] and seen_alive:
@@ -318,7 +323,9 @@ class _Case:
             words = f"last written {seconds(self.age)} ago; whether it still runs needs process= or fresh_within="
             return self._say("hung", UNKNOWN, self._subject(words), cause=Cause.AMBIGUOUS)
         if self._of_earlier_run():
-            words = f"last written before its process began; {self._process_words()}"
+            words = (
+                f"it ends in a crash written before its process began, and says nothing since; {self._process_words()}"
+            )
             return self._say("quiet_but_alive", UNKNOWN, self._subject(words), cause=Cause.NOTHING_SEEN)
         return None
 
@@ -392,9 +399,9 @@ class _Case:
         return float(self.process.get("cpu") or 0.0) >= BUSY
 
     def _of_earlier_run(self) -> bool:
-        return (
-            self.facts.get("tied") == "before" and not self.facts["blank"] and self.check.since is None and self.alive
-        )
+        """Whether the log ends in a crash that was written before the process at hand began."""
+        before = self.facts.get("tied") == "before" and self.check.since is None and self.alive
+        return bool(before and self.text["failure"])
 
     def _untied(self) -> str:
         """Why a ready line may be another run's; empty if it is this one's."""
@@ -435,7 +442,8 @@ class _Case:
     def _retrying(self, retry: Mapping[str, Any]) -> Finding:
         lasted = f" over {seconds(retry['seconds'])}" if retry["seconds"] else ""
         words = self._subject(
-            f"the same retry {count(retry['count'], 'time')}{lasted}, nothing else moves: line {retry['line']}: {retry['excerpt'][:160]}"
+            f"the same retry {count(retry['count'], 'time')}{lasted}, nothing else moves: "
+            f"line {retry['line']}: {retry['excerpt'][:160]}"
         )
         return self._caused("hung", self._stuck("retry_loop", retry["line"], retry["excerpt"]), words, final=False)
 

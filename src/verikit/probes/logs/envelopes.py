@@ -71,7 +71,7 @@ _STARTS = {
     "level": " TDINSWECFdiwefc", "place": "[", "logfmt": "t", "place-go": "s", "date": "SMTWF", "stream": "sS",
     "level-logger": "-", "node": "abcdefghijklmnopqrstuvwxyz",
 }  # fmt: skip
-_TRIES = {}
+_TRIES = {}  # type: ignore[var-annotated]
 
 
 def _tries(char):

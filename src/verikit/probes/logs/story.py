@@ -47,12 +47,7 @@ def _gated(rows, column):
 
 def _may(words, text):
     """Whether a text has one of the words that a row needs."""
-    if not words:
-        return True
-    for word in words:
-        if word in text:
-            return True
-    return False
+    return not words or any(word in text for word in words)
 
 
 EXCEPTIONS, SIGNS, BENIGN = _rows(tables.EXCEPTIONS), _rows(tables.SIGNS), _gated(tables.BENIGN, 3)
@@ -125,7 +120,7 @@ EXITS = {9: "killed", 11: "segfault", 6: "segfault", 4: "segfault", 7: "bus_erro
 PID = re.compile(r"\bpid[=:]? ?'?(\d+)|Killed process (\d+)|: line \d+: +(\d+) [KSAB]")
 
 
-class Kept(list):
+class Kept(list):  # type: ignore[type-arg]
     """A list that keeps its first and last elements and counts them all."""
 
     total = 0

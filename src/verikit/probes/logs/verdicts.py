@@ -1,7 +1,7 @@
+# ruff: noqa: E501
 """What the told adds up to: which sign is the cause, what still moves, where the job stands. Text only: no clock, no process."""
 
 import itertools
-
 import re
 
 from verikit.probes.logs import clock, tables

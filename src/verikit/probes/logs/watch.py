@@ -125,6 +125,7 @@ def _process(place, process):
         return {"state": None, "unseen": error.reason, "cause": error.cause}
     kept = (
         "state",
+        "how",
         "pid",
         "command",
         "started",

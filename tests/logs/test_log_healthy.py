@@ -1,0 +1,426 @@
+"""LogHealthy: what ties a log to a run, where it may not judge, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import pickle
+import subprocess
+import sys
+import time
+from datetime import datetime, timezone
+
+import pytest
+
+from verikit import FAIL, PASS, UNKNOWN, Cause, Check, LogHealthy, Mark
+from verikit.checks.log import register_program
+from verikit.probes import files
+from verikit.probes.logs import reading
+from verikit.probes.place import Place
+from verikit.testing.here import examine_here
+
+READY = r"\d+/\d+ samples"
+CRASH = """Traceback (most recent call last):
+  File "/x.py", line 3, in <module>
+ModuleNotFoundError: No module named 'zstd'
+"""
+
+
+def log(tmp_path, text="", age=0.0, name="job.log"):
+    path = tmp_path / name
+    path.write_text(text) if isinstance(text, str) else path.write_bytes(text)
+    os.utime(path, (time.time() - age,) * 2)
+    return path
+
+
+def noted(path):
+    return Mark(path, {"local": files.mark(Place(), str(path))})
+
+
+def look(path, **more):
+    return examine_here(LogHealthy(path, **more))
+
+
+@pytest.fixture
+def sleeper():
+    """The pid of a live process that does nothing."""
+    with subprocess.Popen(["sleep", "60"]) as child:
+        yield child.pid
+        child.kill()
+
+
+# What ties a ready line to this run.
+
+
+def test_ready_alone_is_ambiguous(tmp_path):
+    """
+    Yesterday's ready line proves nothing: without since, process or fresh_within it is UNKNOWN.
+    """
+    found = look(log(tmp_path, "12/100 samples\n"), ready=READY)
+
+    assert (found.verdict, found.cause) == (UNKNOWN, Cause.AMBIGUOUS)
+    assert "give since=" in found.reason
+
+
+def test_ready_fresh(tmp_path):
+    """
+    A log written a moment ago ties its last run to now.
+    """
+    assert look(log(tmp_path, "12/100 samples\n"), ready=READY, fresh_within=60).verdict is PASS
+
+
+def test_ready_before_the_mark_does_not_count(tmp_path):
+    """
+    A ready line from before the mark is another run's; one after it is this run's.
+    """
+    path = log(tmp_path, "12/100 samples\n")
+    mark = noted(path)
+    with path.open("a") as file:
+        file.write("loading\n")
+
+    assert look(path, ready=READY, since=mark).verdict is FAIL
+    with path.open("a") as file:
+        file.write("13/100 samples\n")
+    found = look(path, ready=READY, since=mark)
+    assert (found.verdict, found.facts["ready_line"]) == (PASS, 3)
+
+
+def test_mark_of_a_log_to_come(tmp_path):
+    """
+    A mark can be taken before the log exists; then all of it is new.
+    """
+    path = tmp_path / "job.log"
+    mark = noted(path)
+    path.write_text("1/9 samples\n")
+
+    assert look(path, ready=READY, since=mark).verdict is PASS
+
+
+def test_mark_of_another_host(tmp_path):
+    """
+    A mark taken elsewhere tells nothing about this host's file.
+    """
+    path = log(tmp_path, "1/9 samples\n")
+    found = look(path, since=Mark(path, {"root@a": files.mark(Place(), str(path))}))
+
+    assert (found.verdict, found.cause) == (UNKNOWN, Cause.AMBIGUOUS)
+    assert "root@a" in found.reason
+
+
+def test_launch_time_before_the_file(tmp_path):
+    """
+    A file that is younger than the launch is this run's, times or not.
+    """
+    since = time.time()
+
+    assert look(log(tmp_path, "1/9 samples\n"), ready=READY, since=since).verdict is PASS
+
+
+def test_launch_time_splits_an_appended_log(tmp_path):
+    """
+    Where lines bear this host's times, those before the launch are left out.
+    """
+    now = time.time()
+    rows = [(now - 7200 + n * 60, f"{n}/200 samples") for n in range(120)]
+    text = "".join(f"{datetime.fromtimestamp(when, timezone.utc):%Y-%m-%dT%H:%M:%SZ} {words}\n" for when, words in rows)
+    path = log(tmp_path, text, age=now - rows[-1][0])
+
+    found = look(path, ready=r"\b2/200 samples", since=now - 3600)
+    assert (found.verdict, found.facts["tied"]) == (FAIL, "time")
+    assert look(path, ready=r"\b80/200 samples", since=now - 3600).facts["ready_line"] == 81
+
+
+def test_nothing_written_since_the_launch(tmp_path, sleeper):
+    """
+    An old log with an old ready line and a live process: this run has said nothing yet.
+    """
+    found = look(log(tmp_path, "1/9 samples\n", age=3600), ready=READY, since=time.time() - 60, process=sleeper)
+
+    assert (found.verdict, found.facts["state"]) == (UNKNOWN, "empty")
+
+
+def test_old_crash_is_not_the_new_run(tmp_path, sleeper):
+    """
+    A traceback written before the live process began is not held against it.
+    """
+    found = look(log(tmp_path, CRASH, age=3600), process=sleeper)
+
+    assert found.verdict is UNKNOWN
+
+
+# Rotation.
+
+
+@pytest.mark.parametrize("name", ["job.log.1", "job.log.1.gz"])
+def test_renamed_log_is_followed(tmp_path, name):
+    """
+    A log that was renamed after the mark is read on from the mark, then the new file.
+    """
+    path = log(tmp_path, "old\n" * 400)
+    mark = noted(path)
+    body = path.read_bytes() + b"7/9 samples\n"
+    path.unlink()
+    (tmp_path / name).write_bytes(gzip.compress(body) if name.endswith("gz") else body)
+    log(tmp_path, "next file\n")
+
+    found = look(path, ready=READY, since=mark)
+    assert (found.verdict, found.facts["ready_line"]) == (PASS, 401)
+    assert found.facts["followed"] == (str(tmp_path / name),)
+
+
+def test_truncated_log_is_read_anew(tmp_path):
+    """
+    copytruncate: same inode, smaller; what is there now is new.
+    """
+    path = log(tmp_path, "old line\n" * 400)
+    mark = noted(path)
+    path.write_text("1/9 samples\n")
+
+    found = look(path, ready=READY, since=mark)
+    assert (found.verdict, found.facts["rotated"]) == (PASS, "truncated")
+
+
+def test_state_to_go_on_from(tmp_path):
+    """
+    The facts carry a mark: a later look from it reads only what is new.
+    """
+    path = log(tmp_path, "step 1\nstep 2\n")
+    mark = Mark(path, {"local": look(path).facts["mark"]})
+    with path.open("a") as file:
+        file.write("step 3\n")
+
+    found = look(path, since=mark)
+    assert (found.verdict, found.facts["coverage"]["bytes"]) == (PASS, len("step 3\n"))
+
+
+# Where text alone does not decide.
+
+
+def test_missing_log(tmp_path):
+    """
+    A log that is not there is FAIL, and may still come.
+    """
+    found = look(tmp_path / "none.log")
+
+    assert (found.verdict, found.final, found.facts["state"]) == (FAIL, False, "missing")
+
+
+def test_missing_log_of_a_dead_process(tmp_path):
+    """
+    Nobody will write it any more.
+    """
+    child = subprocess.Popen(["true"])
+    child.wait()
+
+    assert look(tmp_path / "none.log", process=child.pid).final
+
+
+@pytest.mark.parametrize("text", ["", "\n \t\n", b"\0" * 5000])
+def test_empty_log(tmp_path, text):
+    """
+    Nothing looked at is never a pass.
+    """
+    found = look(log(tmp_path, text))
+
+    assert (found.verdict, found.facts["state"]) == (FAIL, "empty")
+
+
+def test_stale_log_without_a_process(tmp_path):
+    """
+    Whether a silent job still runs, its text can't tell.
+    """
+    found = look(log(tmp_path, "step 1\nstep 2\n", age=9000))
+
+    assert (found.verdict, found.cause) == (UNKNOWN, Cause.AMBIGUOUS)
+
+
+def test_fresh_within(tmp_path):
+    """
+    A log that is older than was asked for fails, and may be written to again.
+    """
+    found = look(log(tmp_path, "step 1\nstep 2\n", age=90), fresh_within=30)
+
+    assert (found.verdict, found.final) == (FAIL, False)
+    assert "1.5" in found.reason or "90 s" in found.reason
+
+
+def test_folder_is_no_log(tmp_path):
+    """
+    A folder can't be read as a log.
+    """
+    found = look(tmp_path)
+
+    assert (found.verdict, found.cause) == (UNKNOWN, Cause.UNSUPPORTED)
+
+
+def test_failure_is_final(tmp_path):
+    """
+    Waiting does not heal a crash: the claim can't become true any more.
+    """
+    found = look(log(tmp_path, "loading\n" + CRASH))
+
+    assert (found.verdict, found.final, found.facts["kind"], found.facts["line"]) == (FAIL, True, "import_error", 4)
+    assert found.facts["frame"] == {"file": "/x.py", "line": 3, "function": "<module>"}
+
+
+def test_not_ready_yet_is_not_final(tmp_path):
+    """
+    "Not yet" is FAIL and may change.
+    """
+    found = look(log(tmp_path, "loading\n"), ready=READY, fresh_within=60)
+
+    assert (found.verdict, found.final) == (FAIL, False)
+
+
+# What the caller adds.
+
+
+def test_failing_and_ignore(tmp_path):
+    """
+    The caller's patterns make a line a failure, or none.
+    """
+    path = log(tmp_path, "step 1\nBAD BATCH 7\nstep 2\n")
+
+    assert look(path).verdict is PASS
+    assert look(path, failing=r"BAD BATCH \d").facts["line"] == 2
+    assert look(path, failing=r"BAD BATCH \d", ignore="BATCH 7").verdict is PASS
+    assert look(log(tmp_path, CRASH + "\n"), ignore="zstd").verdict is PASS
+
+
+def test_registered_program(tmp_path):
+    """
+    A program of the user's own has its own markers.
+    """
+    register_program("forge", ready=r"^forge lit$", progress=r"ingot (?P<n>\d+)", finished="^cold$", failing="^cracked")
+
+    assert look(log(tmp_path, "forge lit\n"), program="forge").facts["state"] == "ready"
+    assert look(log(tmp_path, "ingot 3\n"), program="forge").facts["state"] == "running"
+    assert look(log(tmp_path, "cracked\n"), program="forge").verdict is FAIL
+    with pytest.raises(ValueError, match="built in"):
+        register_program("vllm")
+
+
+def test_ready_by_name(tmp_path):
+    """
+    A name from the readiness table stands for that program's own marker.
+    """
+    path = log(tmp_path, "INFO:     Application startup complete.\n")
+
+    assert look(path, ready="vllm", fresh_within=60).verdict is PASS
+    assert look(path, ready="sglang", fresh_within=60).verdict is FAIL
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"ready": "("},
+        {"failing": ["[a"]},
+        {"since": "yesterday"},
+        {"since": -1},
+        {"process": 0},
+        {"process": True},
+        {"fresh_within": 0},
+        {"program": "nothing-known"},
+    ],
+)
+def test_wrong_use(more):
+    """
+    What can't be meant is refused where the check is built.
+    """
+    with pytest.raises((ValueError, TypeError)):
+        LogHealthy("/x", **more)
+
+
+def test_check_is_a_value(tmp_path):
+    """
+    It compares, hashes, pickles, and is rebuilt by its repr and its dict.
+    """
+    check = LogHealthy("/x", ready=READY, since=datetime(2025, 1, 1, tzinfo=timezone.utc), failing=["a"], process=7)
+
+    assert eval(repr(check)) == check
+    assert pickle.loads(pickle.dumps(check)) == check
+    assert Check.from_dict(check.to_dict()) == check
+    marked = LogHealthy("/x", since=noted(log(tmp_path, "x")))
+    assert eval(repr(marked), {"LogHealthy": LogHealthy, "Mark": Mark}) == marked
+    assert Check.from_dict(marked.to_dict()) == marked
+
+
+# Bounds.
+
+
+def test_long_log_is_read_at_its_ends(tmp_path):
+    """
+    Of a long log the first 64 KiB and the last 4 MiB are read; the rest is counted, and said to be unread.
+    """
+    body = b"".join(b"step %d loss 2.0\n" % n for n in range(400_000))
+    found = look(log(tmp_path, body + CRASH.encode()))
+
+    assert (found.facts["kind"], found.facts["line"]) == ("import_error", 400_003)
+    assert found.facts["coverage"]["skipped"] == len(body) + len(CRASH) - reading.HEAD - reading.TAIL
+    assert any("not read" in warning for warning in found.warnings)
+
+
+def test_line_of_five_megabytes(tmp_path):
+    """
+    One endless line is cut to its ends, and costs little.
+    """
+    path = log(tmp_path, b"x" * 5_000_000 + b"\n" + CRASH.encode())
+    start = time.process_time()
+
+    assert look(path).facts["line"] == 4
+    assert time.process_time() - start < 2
+
+
+def test_facts_are_small(tmp_path):
+    """
+    However much a log has to say, the facts stay kilobytes.
+    """
+    import json
+
+    from verikit.finding import thaw_facts
+
+    found = look(log(tmp_path, "ERROR a\n" * 50_000 + CRASH * 500))
+
+    assert len(json.dumps(thaw_facts(found.facts))) < 20_000
+
+
+# Real processes.
+
+
+def test_stopped_process(tmp_path, sleeper):
+    """
+    A stopped process is FAIL, whatever its log says.
+    """
+    import signal
+
+    os.kill(sleeper, signal.SIGSTOP)
+    found = look(log(tmp_path, "step 1\nstep 2\n"), process=sleeper)
+    os.kill(sleeper, signal.SIGCONT)
+
+    assert (found.verdict, found.facts["state"]) == (FAIL, "hung")
+    assert "stopped" in found.reason
+
+
+@pytest.mark.parametrize(("text", "age"), [("", 100), ("step 1\nstep 2\n", 9000)])
+def test_buffering_process(tmp_path, text, age):
+    """
+    A silent log beside a process that computes is UNKNOWN, with the hint that output may be buffered.
+    """
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as child:
+        found = look(log(tmp_path, text, age=age), process=child.pid, since=time.time() - 10000)
+        child.kill()
+
+    assert (found.verdict, found.facts["state"]) == (UNKNOWN, "quiet_but_alive")
+    assert "python -u" in found.reason
+
+
+def test_killed_process(tmp_path):
+    """
+    A job that just ends is a death; who killed it is not made up.
+    """
+    with subprocess.Popen(["sleep", "60"]) as child:
+        child.kill()
+    found = look(log(tmp_path, "step 1\nstep 2\nste"), process=child.pid)
+
+    assert (found.verdict, found.final, found.facts["state"]) == (FAIL, True, "died_silently")
+    assert "cut off in the middle" in found.reason
