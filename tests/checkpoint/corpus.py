@@ -410,7 +410,7 @@ GOOD: dict[str, Good] = {
         header(lambda rows: {"q": {"dtype": "F4", "shape": [6, 8], "data_offsets": [0, 24]}}), kind="safetensors"
     ),
     "sharded": Good(sharded(), kind="folder"),
-    "sharded .bin": Good(sharded_bin, kind="folder"),
+    "sharded .bin": Good(sharded_bin, kind="folder of ZIPs"),
     "sharded, a tied weight in the index only": Good(
         sharded(_move("lm_head.weight", "model-00003-of-00003.safetensors"), tie_word_embeddings=True), kind="folder"
     ),
