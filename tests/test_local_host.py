@@ -107,6 +107,21 @@ def test_odd_paths(tmp_path, name):
     assert ask(Look(looks.size, path=os.fsdecode(path))) == {"size": 5}
 
 
+def test_relative_paths(tmp_path, monkeypatch):
+    """
+    A relative path means what it means to the asker at that moment, also after the asker has moved.
+    """
+    here = os.getcwd()
+    (tmp_path / "file").write_text("123")
+
+    async def steps(host):
+        before = await host.ask(Look(looks.who))
+        monkeypatch.chdir(tmp_path)
+        return before["cwd"], await host.ask(Look(looks.size, path="file"))
+
+    assert on_local(steps) == (here, {"size": 3})
+
+
 def test_progress():
     """
     How far a look is arrives while it runs.

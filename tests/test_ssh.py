@@ -480,6 +480,17 @@ def test_jump_by_configuration(loopback, tmp_path):
     assert first.connections == before + 1
 
 
+def test_jump_in_a_circle(tmp_path):
+    """
+    Jump hosts that lead to each other are refused, not followed for ever.
+    """
+    (tmp_path / "config").write_text("Host one\n  ProxyJump two\nHost two\n  ProxyJump one\n")
+    error = unopened(SSH("one", config=str(tmp_path / "config"), agent=""))
+
+    assert error.cause is Cause.UNSUPPORTED
+    assert "ProxyJump goes in a circle: one through two through one" in error.reason
+
+
 def test_jump_host_down(loopback):
     """
     A jump host that is down is unreachable, and named; so is a host that the jump host can't reach.

@@ -34,6 +34,9 @@ LOOKS_AT_ONCE = 8
 BOOTSTRAP = 15.0
 """Seconds from the start command to the agent's first word."""
 
+FIRST_LOOK = 0.005
+"""Seconds that the core waits for a first look to go out with it: one write, one packet."""
+
 GRACE = 2.0
 """Seconds that a host has, past a look's deadline, to say that it ended it; and, once told to leave, to be gone."""
 
@@ -78,6 +81,7 @@ class Agent(BaseHost):
         self._process = os.getpid()
         self._loop = asyncio.get_running_loop()
         self._channel: Channel | None = None
+        self._unsent = b""
         self._nonce = secrets.token_hex(16)
         self._marker = self._nonce[::-1].encode()
         self._noise, self._grumble = bytearray(), bytearray()
@@ -99,9 +103,10 @@ class Agent(BaseHost):
         return self._nonce, len(core())
 
     def attach(self, channel: Channel) -> None:
-        """The channel is there and its command started: the core goes out."""
+        """The channel is there and its command started: the core goes out, together with the first look if that is near."""
         self._channel = channel
-        self._write(core())
+        self._unsent = core()
+        self._loop.call_later(FIRST_LOOK, self._write, b"")
         self._timer = self._loop.call_later(BOOTSTRAP, self._silent_start)
 
     def _silent_start(self) -> None:
@@ -143,6 +148,7 @@ class Agent(BaseHost):
 
     def _send_question(self, number: int, packed: Any, arguments: Any, allowed: float) -> None:
         question = {"module": packed.module, "function": packed.function, "arguments": arguments, "seconds": allowed}
+        question |= self.told()
         payload = zlib.compress(json.dumps(question).encode(), 1)
         if len(payload) > frames.MAX_FRAME:
             raise ValueError(
@@ -152,6 +158,10 @@ class Agent(BaseHost):
         self._shipped.update(module.name for module in new)
         modules = frames.frame(frames.MODULE, 0, shipment(new)) if new else b""
         self._write(modules + frames.frame(frames.ASK, number, payload))
+
+    def told(self) -> dict[str, Any]:
+        """What a kind of host says with each look, beside the question itself."""
+        return {}
 
     async def _answer(self, pending: _Pending, allowed: float) -> Facts:
         if not self._greeted.done():  # the deadline is the look's, the start has its own
@@ -175,8 +185,10 @@ class Agent(BaseHost):
             for kind, number, payload in self._decoder.feed(data):
                 _HANDLERS[kind](self, number, payload)
         except (frames.BadFrame, LookupError, TypeError, ValueError) as error:
-            reason = f"{self.address}: something else than the agent wrote into its connection: {error}"
-            self._fail(Unseen(Cause.CONNECTION_LOST, reason))
+            words = (
+                f"something else than the agent wrote into its connection, or a terminal changed what it wrote: {error}"
+            )
+            self._fail(Unseen(Cause.CONNECTION_LOST, f"{self.address}: {words}"))
 
     def _past_marker(self, data: bytes) -> bytes:
         """What follows the marker, if it has come; whatever a login shell prints first is no answer."""
@@ -309,7 +321,8 @@ class Agent(BaseHost):
             self._channel.end_input()
 
     def _write(self, data: bytes) -> None:
-        if self._channel and self.failure is None:
+        data, self._unsent = self._unsent + data, b""
+        if data and self._channel and self.failure is None:
             self.sent += len(data)
             self._channel.write(data)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from verikit.address import Address, Local
 from verikit.errors import Cause, Unseen
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
 
 class LocalAgent(Agent):
     """An agent that is a child of this process, so its end is known for sure."""
+
+    def told(self) -> dict[str, Any]:
+        """Where this process is now, so that relative paths mean here what they mean to whoever asks."""
+        try:
+            return {"cwd": os.getcwd()}
+        except OSError:  # the folder is gone; the look says so if it matters
+            return {}
 
     def ending(self, status: int | None, word: str) -> Unseen:
         self.gone = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import time
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from verikit.address import Address
@@ -62,10 +63,12 @@ class HostPool:
 
     @property
     def moved(self) -> int:
-        """Bytes that went to and came from the hosts that are open."""
-        done = [task for task in self._opening.values() if task.done() and not task.cancelled()]
-        hosts = [task.result() for task in done if task.exception() is None]
-        return sum(getattr(host, "sent", 0) + getattr(host, "received", 0) for host in hosts)
+        """Bytes that went to and came from the hosts that are open: code, questions and facts."""
+        return sum(host.sent + host.received for host in self._opened(self._opening.values()))
+
+    @staticmethod
+    def _opened(tasks: Iterable[asyncio.Task[Agent]]) -> list[Agent]:
+        return [task.result() for task in tasks if task.done() and not task.cancelled() and not task.exception()]
 
     async def close(self) -> list[str]:
         """Closes every host at once, within 3 s; what could not be confirmed gone, as warnings."""
@@ -73,7 +76,7 @@ class HostPool:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        opened = [task.result() for task in tasks if not task.cancelled() and task.exception() is None]
+        opened = self._opened(tasks)
         closing = [self._loop.create_task(host.close()) for host in opened]
         started = time.monotonic()
         if closing:

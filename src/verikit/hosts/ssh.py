@@ -92,16 +92,19 @@ class Shared:
 
     async def _jump(self, jump: SSH, attempt: Attempt) -> asyncssh.SSHClientConnection:
         """The connection to a jump host, opened once for all that go through it."""
+        through = (*attempt.through, attempt.address.target)
+        if jump.target in through:
+            raise ValueError(f"ProxyJump goes in a circle: {' through '.join((*through, jump.target))}")
         task = self._jumps.get(jump)
         if task is None or (task.done() and (task.cancelled() or task.exception() or task.result().is_closed())):
-            task = self._jumps[jump] = self._loop.create_task(self._open_jump(jump))
+            task = self._jumps[jump] = self._loop.create_task(self._open_jump(jump, through))
         try:
             return await asyncio.shield(task)
         except Unseen as error:
             raise Unseen(error.cause, f"{attempt.address}: through {error.reason}", error.facts) from error
 
-    async def _open_jump(self, jump: SSH) -> asyncssh.SSHClientConnection:
-        attempt = Attempt(jump)
+    async def _open_jump(self, jump: SSH, through: tuple[str, ...]) -> asyncssh.SSHClientConnection:
+        attempt = Attempt(jump, through)
         try:
             return await self.connect(jump, attempt)
         except FAILURES as error:
@@ -128,6 +131,7 @@ async def _connect(
         options=settings.options,
         config=None,
         tunnel=tunnel,
+        server_host_key_algs=settings.host_key_kinds(address),
         connect_timeout=within,
         login_timeout=LOGIN,
         client_factory=lambda: _Client(attempt, settings, tunnelled=tunnel is not None),

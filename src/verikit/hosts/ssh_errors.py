@@ -69,11 +69,13 @@ NEVER_SPOKE = "it accepts connections and says nothing: no SSH server, or one th
 class Attempt:
     """One way to one host: how far it came, and when it began.
 
-    phase: resolve, tcp, version, key exchange, host key, auth, channel, bootstrap.
+    phase: settings, tcp, version, key exchange, host key, auth, channel, bootstrap.
+    through: the hosts for which this one is a jump host.
     """
 
-    def __init__(self, address: SSH) -> None:
+    def __init__(self, address: SSH, through: tuple[str, ...] = ()) -> None:
         self.address = address
+        self.through = through
         self.started = time.monotonic()
         self.phase = "settings"
         self.connection: Any = None
@@ -111,6 +113,8 @@ def unseen_ssh(error: BaseException, attempt: Attempt) -> Unseen:
         cause = Cause.UNSUPPORTED if "request failed" in str(error) else Cause.UNREACHABLE
     if isinstance(error, asyncssh.KeyExchangeFailed) and "host key" in str(error):
         cause = Cause.HOST_KEY
+    if reached == "auth" and isinstance(error, asyncssh.DisconnectError) and "authentication" in str(error).lower():
+        cause = Cause.AUTH_FAILED  # "Too many authentication failures": another round would be more of them
     if cause == LOST:
         cause = Cause.CONNECTION_LOST if reached in ("channel", "bootstrap") else Cause.UNREACHABLE
     facts = {"phase": reached, "seconds": round(attempt.seconds, 3), "error": type(error).__name__}

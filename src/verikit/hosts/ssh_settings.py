@@ -23,11 +23,24 @@ LOGIN = 15.0
 KEEPALIVE, KEEPALIVES = 15, 3
 
 # aes-gcm runs at twice the speed of chacha20 where the CPU knows AES, which is everywhere by now.
-CIPHERS = "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,aes256-ctr,aes192-ctr,aes128-ctr"
+# Lists, not comma-separated text: asyncssh expands patterns in that again for each connection.
+CIPHERS = (
+    "aes128-gcm@openssh.com",
+    "aes256-gcm@openssh.com",
+    "chacha20-poly1305@openssh.com",
+    "aes256-ctr",
+    "aes192-ctr",
+    "aes128-ctr",
+)
 
-# After the kinds of key that are known for a host come all others: one that has changed its kind of key is then refused for
-# the key that it shows, which can be named, and not for having none in common.
-HOST_KEYS = "+ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521,rsa-sha2-512,rsa-sha2-256"
+HOST_KEYS = (
+    "ssh-ed25519",
+    "ecdsa-sha2-nistp256",
+    "ecdsa-sha2-nistp384",
+    "ecdsa-sha2-nistp521",
+    "rsa-sha2-512",
+    "rsa-sha2-256",
+)
 
 USER_CONFIG, GLOBAL_CONFIG = "~/.ssh/config", "/etc/ssh/ssh_config"
 USER_KNOWN_HOSTS = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
@@ -56,7 +69,8 @@ class Settings:
         if not hops or hops == ["none"]:
             return None
         last = attrs.evolve(address, target=hops[-1], python=None, jump=",".join(hops[:-1]) or None)
-        return None if (last.host, last.port) in ((address.host, address.port), (self.options.host, None)) else last
+        itself = last.host == address.host and last.port in (None, address.port)
+        return None if itself else last
 
     def user_for(self, address: SSH) -> str:
         return address.user or self.options.username
@@ -74,11 +88,23 @@ class Settings:
 
     def known_keys(self, connection: Any, address: SSH) -> list[asyncssh.SSHKey]:
         """The keys that are known for a host, by the name under which its own was looked up."""
-        host = self.options.host_key_alias or (connection.get_extra_info("host") if connection else None)
-        name = str(host or self.options.config.get("Hostname", address.host))
+        return list(self._known(connection, address)[0])
+
+    def host_key_kinds(self, address: SSH) -> list[str] | tuple[()]:
+        """The kinds of key to ask a host for: the known ones, then all others; () leaves the choice to the configuration.
+
+        So a host that has changed its kind of key is refused for the key that it shows, which can be named.
+        """
+        keys, authorities, *_ = self._known(None, address)
+        if authorities or not keys or self.options.config.get("HostKeyAlgorithms"):
+            return ()
+        known = [kind.decode() for key in keys for kind in key.sig_algorithms]
+        return list(dict.fromkeys([*known, *HOST_KEYS]))
+
+    def _known(self, connection: Any, address: SSH) -> Any:
+        host = self.options.host_key_alias or self.options.config.get("Hostname", address.host)
         port = address.port or self.options.port
-        keys, *_ = self.known_hosts.match(name, _peer(connection), None if port == 22 else port)
-        return list(keys)
+        return self.known_hosts.match(str(host), _peer(connection), None if port == 22 else port)
 
 
 def _peer(connection: Any) -> str:
@@ -218,9 +244,7 @@ def _ours(config: Any) -> dict[str, Any]:
     """Options that verikit sets where the configuration does not."""
     options: dict[str, Any] = {"compression_algs": ["none"], "request_pty": False, "x11_forwarding": False}
     if not config.get("Ciphers"):
-        options["encryption_algs"] = CIPHERS
-    if not config.get("HostKeyAlgorithms"):
-        options["server_host_key_algs"] = HOST_KEYS
+        options["encryption_algs"] = list(CIPHERS)
     if config.get("ServerAliveInterval") is None:
         options["keepalive_interval"] = KEEPALIVE
     if config.get("ServerAliveCountMax") is None:

@@ -10,6 +10,7 @@ child holds a pipe whose other end is ours, and has asked for a signal when that
 
 import errno
 import fcntl
+import gc
 import json
 import os
 import resource
@@ -59,7 +60,7 @@ class Agent:
     def __init__(self, memory, inbox, outbox):
         self.memory, self.inbox, self.outbox = memory, inbox, outbox
         self.decoder, self.out = frames.Decoder(), bytearray()
-        self.looks, self.dying = {}, set()
+        self.looks, self.dying, self.ready = {}, set(), set()
         self.heard, self.open = time.monotonic(), True
         self.woken, self.waker = os.pipe()
         for fd in (inbox, outbox, self.woken, self.waker):
@@ -172,9 +173,15 @@ class Agent:
     # Looks.
 
     def preload(self, name):
-        """Imports verikit's own probes once, here; those of others run in their look's process alone."""
+        """Imports verikit's own probes once, here; those of others are compiled here, and run in their look's process alone."""
+        if name in self.ready:
+            return
         if name.startswith("verikit.probes."):
             __import__(name)
+        else:
+            self.memory.code(name)
+        self.ready.add(name)
+        gc.freeze()  # so that a collection in a child does not copy every page that it shares with us
 
     def fork(self, request, ask):
         pipe, theirs = os.pipe()
@@ -354,6 +361,8 @@ def tie(held):
 def answer(memory, ask, place):
     """The reply to a look: its facts, or why there are none, as JSON."""
     try:
+        if "cwd" in ask:
+            os.chdir(ask["cwd"])
         function = find(ask["module"], ask["function"])
         facts = function(place, **ask["arguments"])
     except BaseException as error:

@@ -12,6 +12,7 @@ class Memory:
     """Finder and loader of the modules that were sent, by name: (is a package, file name, source)."""
 
     def __init__(self):
+        self.codes = {}
         self.sources = {"verikit": (True, "<verikit>", ""), "verikit.probes": (True, "<verikit.probes>", "")}
 
     def find_spec(self, name, path=None, target=None):
@@ -27,8 +28,14 @@ class Memory:
         return None
 
     def exec_module(self, module):
-        _, file, text = self.sources[module.__name__]
-        exec(compile(text, file, "exec"), module.__dict__)
+        exec(self.code(module.__name__), module.__dict__)
+
+    def code(self, name):
+        """The compiled source; compiled once, and by that nothing of it runs."""
+        if name not in self.codes:
+            _, file, text = self.sources[name]
+            self.codes[name] = compile(text, file, "exec")
+        return self.codes[name]
 
     def get_source(self, name):
         """The text, for tracebacks."""
