@@ -268,7 +268,8 @@ def test_a_token_is_sent_and_never_told(monkeypatch):
     monkeypatch.setenv("VERIKIT_TEST_TOKEN", SECRET)
 
     def echo(handler):
-        return 200, f"you sent {handler.headers['Authorization']}"
+        sent = handler.headers["Authorization"]
+        handler.reply(200, f"{'x' * 285} you sent {sent}", **{"Content-Type": f"text/{sent}"})
 
     with serving({"/echo": echo}) as server:
         check = HttpHealthy(server.url + "/echo", token_env="VERIKIT_TEST_TOKEN", contains="sent.*")
@@ -317,6 +318,7 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch):
         "http://a b/",
         "http://user:pw@h/",
         "http://h/\r\nX",
+        "http://h/é",
     ],
 )
 def test_a_malformed_url_is_refused(url):

@@ -38,8 +38,10 @@ def _url(value: Any) -> str:
         plain = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
     except ValueError:
         plain = False
-    if not plain or any(ord(char) <= 32 or ord(char) == 127 for char in value):
-        raise ValueError(f"url is an http:// or https:// URL with a host; got {value!r}")
+    if not plain or not all(33 <= ord(char) <= 126 for char in value):
+        raise ValueError(
+            f"url is an http:// or https:// URL with a host, all of it ASCII without blanks; got {value!r}"
+        )
     if parts.username or parts.password:
         raise ValueError("url holds no user or password, as reports show it; name a variable by token_env=")
     return value

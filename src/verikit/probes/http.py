@@ -32,9 +32,8 @@ class Exchange:
     def text(self):
         return self.body.decode("utf-8", "replace")
 
-    def facts(self, secret):
-        """For a report: an excerpt of the body, in which a secret that the server gave back is masked."""
-        text = self.text[:EXCERPT] if not secret else self.text.replace(secret, MASK)[:EXCERPT]
+    def facts(self):
+        """For a report: the answer without its body, of which there is an excerpt."""
         return {
             "url": self.url,
             "kind": self.kind,
@@ -43,7 +42,7 @@ class Exchange:
             "bytes": len(self.body),
             "cut": self.cut,
             "content_type": self.headers.get("content-type"),
-            "excerpt": text,
+            "excerpt": self.text[:EXCERPT],
             "why": self.why,
         }
 
@@ -56,11 +55,11 @@ def ask(place, url, within, token=None, token_env=None, contains=None):
     """
     secret = _secret(token, token_env)
     got = exchange(url, within, secret)
-    facts = got.facts(secret)
+    facts = got.facts()
     found = re.search(contains, got.text) if contains is not None else None
-    facts["found"] = found.group()[:EXCERPT].replace(secret or "\0", MASK) if found else None
+    facts["found"] = found.group()[:EXCERPT] if found else None
     facts["coverage"] = {"requests": 1, "of": 1, "bytes": len(got.body)}
-    return facts
+    return _masked(facts, secret)
 
 
 def _secret(token, token_env):
@@ -75,6 +74,17 @@ def _secret(token, token_env):
             "unsupported", "the variable %s holds no bearer token: blanks or letters beyond ASCII" % token_env
         )
     return found
+
+
+def _masked(value, secret):
+    """The facts without the secret, wherever the server put it."""
+    if not secret:
+        return value
+    if isinstance(value, str):
+        return value.replace(secret, MASK)
+    if isinstance(value, dict):
+        return {key: _masked(item, secret) for key, item in value.items()}
+    return [_masked(item, secret) for item in value] if isinstance(value, list) else value
 
 
 def exchange(url, within, secret=None, data=None):
@@ -119,6 +129,8 @@ def exchange(url, within, secret=None, data=None):
     if late.is_set() and sockets:
         got.kind, got.why = "silent", "no complete answer in %g s" % within
     got.seconds = time.monotonic() - began
+    if secret:  # before anything is cut out of it: half a token is not found again
+        got.body, got.why = got.body.replace(secret.encode(), MASK.encode()), got.why.replace(secret, MASK)
     return got
 
 
@@ -217,7 +229,7 @@ def openai(place, base_url, health_url, within, model=None, tokens=16, token=Non
 
     def step(name, url, seconds, data=None):
         got = exchange(url, seconds, secret, data)
-        facts["steps"].append(dict(got.facts(secret), step=name))
+        facts["steps"].append(dict(got.facts(), step=name))
         return got
 
     brief = min(within, 5.0)
@@ -231,16 +243,16 @@ def openai(place, base_url, health_url, within, model=None, tokens=16, token=Non
         facts["listed"] = model in ids if model is not None else bool(ids)
         facts["model"] = model if model is not None else (ids[0] if ids else None)
         if facts["listed"]:
-            _complete(step, base_url, within, tokens, facts, secret)
+            _complete(step, base_url, within, tokens, facts)
     facts["coverage"] = {"steps": len({row["step"] for row in facts["steps"]}), "of": 3 if health_url else 2}
-    return facts
+    return _masked(facts, secret)
 
 
 def _went_well(got):
     return got is not None and got.kind == "answered" and 200 <= got.status < 300
 
 
-def _complete(step, base_url, within, tokens, facts, secret):
+def _complete(step, base_url, within, tokens, facts):
     ends = time.monotonic() + within
     for path, limit in WAYS:
         data = {"model": facts["model"], limit: tokens, "stream": False}
@@ -250,7 +262,7 @@ def _complete(step, base_url, within, tokens, facts, secret):
         if got.status not in REFUSED:
             break
     if _went_well(got):
-        facts["answer"] = _answer(got, secret)
+        facts["answer"] = _answer(got)
 
 
 def _json(got):
@@ -267,18 +279,18 @@ def _model_ids(got):
     return [row["id"] for row in rows or () if isinstance(row, dict) and isinstance(row.get("id"), str)] if rows else []
 
 
-def _answer(got, secret):
+def _answer(got):
     """The fields of a completion; None if the body is none."""
     row = _json(got)
     if not isinstance(row, dict):
         return None
     if row.get("error") or row.get("object") == "error":
-        return {"error": str(row.get("error") or row.get("message"))[:EXCERPT].replace(secret or "\0", MASK)}
+        return {"error": str(row.get("error") or row.get("message"))[:EXCERPT]}
     choices = row.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
     message = choice.get("message") if isinstance(choice.get("message"), dict) else {"content": choice.get("text")}
     usage = row.get("usage") if isinstance(row.get("usage"), dict) else {}
-    fields = {name: _field(message.get(name), secret) for name in ("content", "reasoning", "reasoning_content")}
+    fields = {name: _field(message.get(name)) for name in ("content", "reasoning", "reasoning_content")}
     return {
         "model": row.get("model") if isinstance(row.get("model"), str) else None,
         "finish_reason": choice.get("finish_reason") if isinstance(choice.get("finish_reason"), str) else None,
@@ -289,9 +301,8 @@ def _answer(got, secret):
     }
 
 
-def _field(text, secret):
+def _field(text):
     """Length, excerpt, and how many different characters a field holds; None if it is empty or no text."""
     if not isinstance(text, str) or not text.strip():
         return None
-    shown = text.replace(secret, MASK) if secret else text
-    return {"length": len(text), "excerpt": shown[:80], "kinds": len(set(text.strip()))}
+    return {"length": len(text), "excerpt": text[:80], "kinds": len(set(text.strip()))}

@@ -27,9 +27,10 @@ KINDS = (
     "too_long",  # not parsed: it would take more memory than a look has; undecided, no fault
 )
 
-LINE_LIMIT = 16 << 20
-PARSE_LIMIT = 40 << 20  # bytes that the parsed objects of one line may take
+LINE_LIMIT = 12 << 20
+PARSE_LIMIT = 48 << 20  # bytes that one line may take: as read, joined, decoded and parsed
 NODE = 88  # bytes of an empty dict or list with its slot, the most that two characters can cost
+ASTRAL = re.compile(rb"[\xf0-\xff]")  # the first byte of what takes four bytes a character once decoded
 DIGITS = re.compile(rb"[0-9]{4300}")  # Python itself refuses longer numbers
 READ = 1 << 18
 SLOTS = 1 << 22  # 32 MiB: 3.7 million ids
@@ -339,10 +340,10 @@ def _kind_of(text, error, ended):
 
 
 def _cost(line):
-    """Bytes that the parsed line may take at most: each value its node, each text up to four bytes a character."""
+    """Bytes that the line takes at most: each value its node, each text one, two or four bytes a character, twice."""
     values = line.count(b",") + line.count(b"[") + line.count(b"{") + 1
-    plain = 1 if line.isascii() else 4
-    return NODE * values + plain * len(line)
+    wide = 1 if line.isascii() else 4 if ASTRAL.search(line) else 2
+    return NODE * values + 2 * len(line) + 2 * wide * len(line)
 
 
 def _get(value, name):
