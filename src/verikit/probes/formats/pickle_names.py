@@ -89,7 +89,7 @@ fabric psutil site sysconfig cgi crypt resource mmap select socketserver wsgiref
 def _names():
     names = {"torch." + name for name in TORCH.split()}
     for kind in TORCH_STORAGES.split():
-        for module in ("torch.", "torch.cuda.", "torch.storage."):
+        for module in ("torch.", "torch.cuda.", "torch.storage.", "torch.sparse.", "torch.cuda.sparse."):
             names.update((module + kind + "Storage", module + kind + "Tensor"))
     names |= {"numpy." + name for name in NUMPY.split()}
     return frozenset(names) | frozenset(PLAIN.split())

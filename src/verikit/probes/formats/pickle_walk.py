@@ -154,6 +154,8 @@ class _Machine:
                     self.marks.append(self.stack)
                     self.stack = []
                     at += 1
+                    if len(self.marks) > DEPTH:
+                        raise CannotSee("bound_reached", "a pickle nested more than %d deep" % DEPTH)
                 elif op == 0x74:  # TUPLE
                     items = tuple(self.stack)
                     self.stack = self.marks.pop()
@@ -178,8 +180,6 @@ class _Machine:
                     self.at = at + 1
                     table[op](self)
                     at = self.at
-                    if len(self.marks) > DEPTH:
-                        raise CannotSee("bound_reached", "a pickle nested more than %d deep" % DEPTH)
             raise CannotSee("bound_reached", "a pickle of more than %d opcodes" % opcodes)
         finally:
             self.at = min(at, end)

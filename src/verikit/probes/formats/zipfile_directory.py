@@ -56,11 +56,11 @@ def _end(file, layout):
     if at < 0:
         layout.fault("truncated", "the ZIP directory at the end is missing", file.size)
         return None
-    _, disk, first, _, count, size, offset, comment = _END.unpack_from(tail, at)
+    _, disk, first, here, count, size, offset, comment = _END.unpack_from(tail, at)
     place, end = begin + at, begin + at
     if file.at(place - 20, 4) == b"PK\6\7":
         place, count, size, offset = _end64(file, place, count, size, offset)
-    elif disk or first:
+    elif disk or first or here != count:
         raise Broken("bad_header", "a ZIP archive split over several disks", place)
     extra = file.size - (end + _END.size + comment)
     if extra > 0:
@@ -83,7 +83,7 @@ def _end64(file, end, count, size, offset):
     row = _END64.unpack(file.exactly(place, _END64.size, "the zip64 end record"))
     if row[0] != b"PK\6\6" or place + 12 + row[1] != end - 20:
         raise Broken("bad_header", "the zip64 end record is not where its locator says", end - 20)
-    if disk or disks > 1 or row[4] or row[5]:
+    if disk or disks > 1 or row[4] or row[5] or row[6] != row[7]:
         raise Broken("bad_header", "a ZIP archive split over several disks", place)
     for plain, limit, long in ((count, 0xFFFF, row[7]), (size, 0xFFFFFFFF, row[8]), (offset, 0xFFFFFFFF, row[9])):
         if plain not in (limit, long):

@@ -1,0 +1,205 @@
+"""Pickles walked as symbols: the walk sees what an unpickler would do, and does none of it."""
+
+from __future__ import annotations
+
+import pickle
+import pickletools
+
+import corpus
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+
+from verikit.probes.formats import pickle_names
+from verikit.probes.formats.layout import Broken, Layout
+from verikit.probes.formats.pickle_walk import Call, Long, walk
+from verikit.probes.place import CannotSee
+
+ATOMS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
+KEYS = st.text() | st.integers() | st.tuples(st.integers(), st.text())
+VALUES = st.recursive(
+    ATOMS,
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(KEYS, inner, max_size=5) | st.tuples(inner, inner),
+    max_leaves=30,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(value=VALUES, protocol=st.integers(3, 5))
+def test_plain_values(value, protocol):
+    """
+    Plain values come out of the walk as they went into the pickle, up to its last byte.
+    """
+    data = pickle.dumps(value, protocol)
+
+    found = walk(data)
+
+    assert found.root == value
+    assert found.end == len(data)
+    assert not found.globals
+
+
+@settings(max_examples=200, deadline=None)
+@given(value=VALUES, protocol=st.integers(0, 5))
+def test_names(value, protocol):
+    """
+    Every name that the opcodes hold is told, and no other: none hides behind the memo or the marks.
+    """
+    data = pickle.dumps([value, corpus.Config(3), {1, 2}, b"x"], protocol)
+    strings, named = [], set()
+    for opcode, arg, _ in pickletools.genops(data):
+        if opcode.name == "GLOBAL":
+            named.add(arg.replace(" ", ".").replace("__builtin__", "builtins").replace("copy_reg", "copyreg"))
+        if opcode.name == "STACK_GLOBAL":
+            named.add(f"{strings[-2]}.{strings[-1]}")
+        if isinstance(arg, str) and "UNICODE" in opcode.name:
+            strings.append(arg)
+
+    assert set(walk(data).globals) >= {f"{corpus.__name__}.Config"}
+    assert protocol >= 4 or set(walk(data).globals) == named
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.binary(max_size=200))
+def test_any_bytes(data):
+    """
+    Any bytes end in a walk or in a fault, never in another exception.
+    """
+    try:
+        walk(data)
+    except (Broken, CannotSee):
+        pass
+
+
+@settings(max_examples=200, deadline=None)
+@given(cut=st.integers(0, 10_000), protocol=st.integers(0, 5))
+def test_cut(cut, protocol):
+    """
+    A pickle that lacks its end breaks off.
+    """
+    data = pickle.dumps({"a": [1, 2.5, "x" * 40, b"y" * 300], "config": corpus.Config()}, protocol)
+
+    with pytest.raises(Broken, match=r"breaks off|no sense"):
+        walk(data[: cut % len(data)])
+
+
+def test_names_before_the_break():
+    """
+    What stands before the break is told all the same: an unpickler would have run it by then.
+    """
+    layout = Layout()
+
+    with pytest.raises(Broken):
+        walk(corpus.call("os", "system", "true")[:-1], layout, "data.pkl")
+
+    assert layout.globals == {"os.system": {"use": "called", "where": "data.pkl"}}
+
+
+def test_memo_bomb():
+    """
+    A list of lists of the same list, 2^60 items if it were written out, takes no more room than its opcodes.
+    """
+    data = b"\x80\x02]q\x00" + b"".join(b"](h%ch%ceq%c" % (n, n, n + 1) for n in range(60)) + b"."
+
+    found = walk(data)
+
+    assert len(found.root) == 2
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"(" * 30_000, "nested"),
+        (b"\x80\x02" + b"N0" * 2000 + b"N.", "opcodes"),
+        (b"\x80\x02\x8b\xff\xff\xff\x7f" + b"\xff" * 9, "number"),
+    ],
+    ids=["marks", "opcodes", "a number of 2 GiB"],
+)
+def test_bounds(data, words):
+    """
+    Too deep, too long or too large a pickle is a bound that was reached.
+    """
+    with pytest.raises(CannotSee, match=words):
+        walk(data, opcodes=1000 if "opcodes" in words else 10_000_000)
+
+
+@pytest.mark.parametrize(
+    "claim", [b"B\xff\xff\xff\xff", b"\x8e" + b"\xff" * 8, b"\x8d" + b"\xff" * 8, b"X\xff\xff\xff\xff"]
+)
+def test_sizes_that_are_not_there(claim):
+    """
+    A text or bytes object that claims 2^64 bytes breaks off, and nothing is set aside for it.
+    """
+    with pytest.raises(Broken):
+        walk(b"\x80\x04" + claim + b"x.")
+
+
+def test_long_bytes_stay_in_the_file():
+    """
+    Bytes too long to copy are known by their offset and size.
+    """
+    data = pickle.dumps(b"x" * 100_000, 4)
+
+    found = walk(data).root
+
+    assert type(found) is Long
+    assert data[found.offset : found.offset + found.nbytes] == b"x" * 100_000
+
+
+def test_calls_are_symbols():
+    """
+    What an unpickler would call is there as a call: the name, the arguments, the state.
+    """
+    found = walk(pickle.dumps(corpus.Config(9), 2)).root
+
+    assert type(found) is Call
+    assert found.name == f"{corpus.__name__}.Config"
+    assert found.state == {"width": 9}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("torch._utils._rebuild_tensor_v2", "harmless"),
+        ("torch.cuda.FloatStorage", "harmless"),
+        ("collections.OrderedDict", "harmless"),
+        ("collections.OrderedDict.__init__", "other"),
+        ("torch._utilsx", "other"),
+        ("os.system", "harmful"),
+        ("os.path.join", "harmful"),
+        ("builtins.eval", "harmful"),
+        ("subprocess", "harmful"),
+        ("torch.load", "harmful"),
+        ("torch.hub.load", "harmful"),
+        ("torch.loads", "other"),
+        ("osx.system", "other"),
+        ("myteam.config.Config", "other"),
+    ],
+)
+def test_kinds_of_names(name, kind):
+    """
+    Harmless are exact names only; harmful are names and all beneath them; the rest is for the team to say.
+    """
+    assert pickle_names.kind(name) == kind
+
+
+def test_nothing_is_both():
+    """
+    No name is on both lists.
+    """
+    assert {name for name in pickle_names.HARMLESS if pickle_names.kind(name) != "harmless"} == set()
+    assert not pickle_names.HARMLESS & pickle_names.HARMFUL
+
+
+def test_weights_only_names_are_harmless():
+    """
+    What torch's own weights_only unpickler allows is harmless here, but for what it adds for its own tests.
+    """
+    from torch._weights_only_unpickler import _get_allowed_globals
+
+    names = {
+        name for name in _get_allowed_globals() if name.startswith(("torch._utils", "torch._tensor", "collections"))
+    }
+    names |= {name for name in _get_allowed_globals() if name.endswith(("Storage", "Tensor"))}
+
+    assert {name for name in names if pickle_names.kind(name) != "harmless"} == set()
