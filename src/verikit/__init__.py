@@ -25,19 +25,43 @@ from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict
 from verikit.verify import Session, mark, verify, verify_async
 
 if TYPE_CHECKING:
+    from verikit import suites as suites
     from verikit.checks.checkpoint import CheckpointIntact
+    from verikit.checks.files import FileMatches
+    from verikit.checks.http import HttpHealthy, OpenAIHealthy
     from verikit.checks.imports import ImportConflict
-    from verikit.checks.log import LogHealthy
+    from verikit.checks.jsonl import JsonlValid
+    from verikit.checks.log import LogHealthy, register_program
+    from verikit.checks.modules import ModuleResolves
+    from verikit.checks.patch import PatchApplied
+    from verikit.checks.port import PortOpen
+    from verikit.checks.process import ProcessAlive
+    from verikit.checks.spec_from import spec_from, spec_from_config
     from verikit.checks.syntax import SyntaxValid
     from verikit.checks.tensors import TensorShapeSane
+    from verikit.manifest import Manifest, newest_intact, seal
 
-# One line a check: its name, and the module that is imported when it is first used.
+# What is imported when it is first used: its name, and the module that it comes from. One line a check.
 LAZY = {
     "CheckpointIntact": "verikit.checks.checkpoint",
+    "FileMatches": "verikit.checks.files",
+    "HttpHealthy": "verikit.checks.http",
     "ImportConflict": "verikit.checks.imports",
+    "JsonlValid": "verikit.checks.jsonl",
     "LogHealthy": "verikit.checks.log",
+    "Manifest": "verikit.manifest",
+    "ModuleResolves": "verikit.checks.modules",
+    "OpenAIHealthy": "verikit.checks.http",
+    "PatchApplied": "verikit.checks.patch",
+    "PortOpen": "verikit.checks.port",
+    "ProcessAlive": "verikit.checks.process",
     "SyntaxValid": "verikit.checks.syntax",
     "TensorShapeSane": "verikit.checks.tensors",
+    "newest_intact": "verikit.manifest",
+    "register_program": "verikit.checks.log",
+    "seal": "verikit.manifest",
+    "spec_from": "verikit.checks.spec_from",
+    "spec_from_config": "verikit.checks.spec_from",
 }
 
 __all__ = [
@@ -49,12 +73,21 @@ __all__ = [
     "Check",
     "CheckpointIntact",
     "Exec",
+    "FileMatches",
     "Finding",
+    "HttpHealthy",
     "ImportConflict",
+    "JsonlValid",
     "Local",
     "LogHealthy",
     "Look",
+    "Manifest",
     "Mark",
+    "ModuleResolves",
+    "OpenAIHealthy",
+    "PatchApplied",
+    "PortOpen",
+    "ProcessAlive",
     "Report",
     "Result",
     "Session",
@@ -70,16 +103,24 @@ __all__ = [
     "check",
     "hosts",
     "mark",
+    "newest_intact",
+    "register_program",
+    "seal",
+    "spec_from",
+    "spec_from_config",
+    "suites",
     "verify",
     "verify_async",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in LAZY:
-        raise AttributeError(f"module 'verikit' has no attribute {name!r}")
     from importlib import import_module
 
+    if name == "suites":
+        return import_module("verikit.suites")
+    if name not in LAZY:
+        raise AttributeError(f"module 'verikit' has no attribute {name!r}")
     value = getattr(import_module(LAZY[name]), name)
     globals()[name] = value
     return value
