@@ -432,6 +432,7 @@ class Solver:
         self.entries = [self.named(entry) if not entry.name else entry for entry in self.entries]
         self.out = Outcome(examined=len(entries))
         self.bound: dict[tuple[str, str], Bound] = {}
+        self.unsolved: dict[tuple[int, str, int], str] = {}
         self.sized: list[tuple[Plan, Entry, dict[str, int], list[tuple[Axis, int, int]]]] = []
         self.by_name: dict[str, list[Entry]] = {}
         self.companions: list[Entry] = []
@@ -605,41 +606,35 @@ class Solver:
     def turn_round(self) -> None:
         """Binds through arithmetic what stands nowhere alone: 3*h = 192 says h = 64."""
         waiting = [
-            row for row in self.sized if any(axis.dim is None and axis.term is not None for axis, _, _ in row[3])
+            (plan, entry, captured, axis, position, size)
+            for plan, entry, captured, rows in self.sized
+            for axis, position, size in rows
+            if axis.dim is None and axis.term is not None
         ]
         moved = True
         while moved:
-            moved = False
-            for plan, entry, captured, rows in waiting:
-                for axis, position, size in rows:
-                    if axis.term is None or axis.dim or axis.run is not None:
-                        continue
-                    unknown = {n for n in arithmetic.names(axis.term) if not self.is_bound(n, entry, captured)}
-                    if len(unknown) != 1:
-                        continue
-                    name = unknown.pop()
-                    try:
-                        value = arithmetic.solve_for(axis.term, name, size, self.lookup(entry, captured))
-                    except Inexact as error:
-                        self.fault(
-                            "axis", plan, entry, f"axis {position} ({axis.term}): {size}; {error}", seen=entry.shape
-                        )
-                        continue
-                    except Unbound:
-                        continue
-                    if value < 0:
-                        self.fault(
-                            "axis",
-                            plan,
-                            entry,
-                            f"axis {position} ({axis.term}): {size} leaves {name} = {value}",
-                            seen=entry.shape,
-                        )
-                        continue
-                    self.bound[self.key(name, entry)] = Bound(
-                        value, f"{entry.where} axis {position}, {axis.term}={size}"
-                    )
-                    moved = True
+            moved = any([self.turned(*row) for row in waiting])  # noqa: C419 - every row, in every round
+
+    def turned(self, plan: Plan, entry: Entry, captured: dict[str, int], axis: Axis, position: int, size: int) -> bool:
+        """Whether this axis binds a name; why it can't, though only this name is open, is kept for the comparison."""
+        assert axis.term is not None
+        unknown = {n for n in arithmetic.names(axis.term) if not self.is_bound(n, entry, captured)}
+        if len(unknown) != 1:
+            return False
+        name = unknown.pop()
+        where = plan.number, entry.where, position
+        try:
+            value = arithmetic.solve_for(axis.term, name, size, self.lookup(entry, captured))
+        except Unbound:
+            return False
+        except Inexact as error:
+            self.unsolved[where] = str(error)
+            return False
+        if value < 0:
+            self.unsolved[where] = f"it leaves {name} = {value}"
+            return False
+        self.bound[self.key(name, entry)] = Bound(value, f"{entry.where} axis {position}, {axis.term}={size}")
+        return True
 
     def is_bound(self, name: str, entry: Entry, captured: Mapping[str, int]) -> bool:
         return name in captured or name in self.constants or self.key(name, entry) in self.bound
@@ -664,8 +659,11 @@ class Solver:
                 try:
                     word = self.misfit(axis, position, size, entry, captured, expected)
                 except Unbound as error:
-                    self.cannot(error.name, plan)
-                    continue
+                    why = self.unsolved.get((plan.number, entry.where, position))
+                    if why is None:
+                        self.cannot(error.name, plan)
+                        continue
+                    word = f"{label(axis, position, entry)}: {size}; {why}"
                 except Inexact as error:
                     word = f"{label(axis, position, entry)}: {size}; {error}"
                 if word:
