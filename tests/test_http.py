@@ -11,10 +11,13 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from verikit import verify
 from verikit.checks.http import HttpHealthy, OpenAIHealthy
 from verikit.errors import Cause
+from verikit.probes import http as probe
 from verikit.testing.here import examine_here
 from verikit.verdict import FAIL, PASS, UNKNOWN
 
@@ -536,6 +539,36 @@ def test_an_answer_without_text_fails(body):
     finding, _ = asked(openai((200, body)))
 
     assert finding.verdict is FAIL
+
+
+WORDS = ["id", "data", "model", "choices", "message", "content", "reasoning", "usage", "finish_reason", "error", "text"]
+ANY = st.recursive(
+    st.sampled_from([None, True, 0, 1.5, "", "x", "kimi-k2", {"content": "OK"}, [{"message": {"content": "OK"}}]]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=4),
+    max_leaves=10,
+)
+
+
+@given(st.just(MODELS) | ANY, ANY)
+def test_whatever_json_comes_there_is_a_finding(models, chat):
+    """
+    JSON of any shape leads to a finding, and passes only with text of the model asked.
+    """
+    bodies = {"/health": "", "/v1/models": models, "/v1/chat/completions": chat}
+
+    def answered(url, within, secret=None, data=None):
+        got = probe.Exchange(url)
+        got.kind, got.status, got.body = "answered", 200, json.dumps(bodies[url.removeprefix("http://h")]).encode()
+        return got
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(probe, "exchange", answered)
+        finding = examine_here(HttpHealthy.openai("http://h/v1"))
+
+    if finding.verdict is PASS:
+        answer = finding.facts["answer"]
+        assert answer["model"] == finding.facts["model"]
+        assert any(answer[field] for field in ("content", "reasoning", "reasoning_content"))
 
 
 def test_one_repeated_character_is_a_warning():

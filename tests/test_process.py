@@ -529,6 +529,42 @@ def test_the_counter_of_the_memory_group(tmp_path, group, file, text):
     assert process.oom_kills(place, pid=77)["cgroup"] == {"path": file, "oom_kill": 2, "of": "77"}
 
 
+def facts_of(**more):
+    """What the probe tells of a sleeping process, changed as the test wants."""
+    now = 1_790_000_000.0
+    told = {"state": "sleeping", "pid": 42, "command": "python train.py", "started": now - 90, "age": 90.0, "now": now}
+    return {**told, "tree_cpu_seconds": 75.0, "children": 0, "child_list": [], "exit_status": None, "why": "", **more}
+
+
+def test_state_d_is_alive_with_a_warning():
+    """
+    A process in the kernel is alive, and is said to be one that can't be killed.
+    """
+    finding = ProcessAlive(pid=42).judge(facts_of(state="disk_sleep"))
+
+    assert finding.verdict is PASS
+    assert "state D" in finding.warnings[0]
+
+
+def test_several_jobs_that_match_are_a_warning():
+    """
+    Where several jobs match a pattern the youngest is judged, and that there are others is told.
+    """
+    finding = ProcessAlive(pattern="train.py").judge(facts_of(matched=2))
+
+    assert finding.verdict is PASS
+    assert finding.warnings == ("2 processes match; judged by the youngest, pid 42",)
+
+
+def test_an_unknown_beginning_does_not_pass_for_a_late_one():
+    """
+    Where it is not told when the process began, `started_after` is UNKNOWN.
+    """
+    finding = ProcessAlive(pid=42, started_after=1.0).judge(facts_of(started=None, age=None))
+
+    assert (finding.verdict, finding.cause) == (UNKNOWN, Cause.AMBIGUOUS)
+
+
 @pytest.mark.parametrize(
     ("fields", "word"),
     [

@@ -276,7 +276,8 @@ def _model_ids(got):
     """The ids that the models endpoint lists; none for any other answer."""
     rows = _json(got) if _went_well(got) else None
     rows = rows.get("data") if isinstance(rows, dict) else None
-    return [row["id"] for row in rows or () if isinstance(row, dict) and isinstance(row.get("id"), str)] if rows else []
+    rows = rows if isinstance(rows, list) else []
+    return [row["id"] for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)]
 
 
 def _answer(got):
