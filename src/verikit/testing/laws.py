@@ -211,7 +211,7 @@ def _monotone_proof(law: Callable[..., None]) -> Callable[[Evaluate, int], None]
     return prove
 
 
-def _settings(examples: int) -> Any:
+def _settings(examples: int) -> settings:
     return settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None)
 
 
