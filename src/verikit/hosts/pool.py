@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from verikit.address import Address
 from verikit.clock import SYSTEM, Clock
 from verikit.errors import Cause, Unseen
-from verikit.hosts import OPENERS, forks
+from verikit.hosts import forks, opener
 
 if TYPE_CHECKING:
     from verikit.hosts.agent import Agent
@@ -58,8 +57,7 @@ class HostPool:
     async def _open(self, address: Address, before: asyncio.Task[Agent] | None) -> Agent:
         if before is not None and not before.cancelled() and before.exception() is None:
             await before.result().close()
-        module, name = OPENERS[type(address)]
-        return await getattr(importlib.import_module(module), name)(address, self)  # type: ignore[no-any-return]
+        return await opener(address)(address, self)
 
     @property
     def moved(self) -> int:
