@@ -239,6 +239,27 @@ def test_a_name_that_does_not_resolve_is_unknown():
     assert (finding.verdict, finding.cause) == (UNKNOWN, Cause.UNREACHABLE)
 
 
+def test_a_server_without_tls_is_not_trusted():
+    """
+    An https URL of a server that speaks plain HTTP, or has no trusted certificate, says nothing of its health: UNKNOWN.
+    """
+    with speaking(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n") as url:
+        finding = examine_here(HttpHealthy(url.replace("http:", "https:")))
+
+    assert (finding.verdict, finding.cause) == (UNKNOWN, Cause.UNREACHABLE)
+    assert "TLS" in finding.reason
+
+
+def test_a_tls_server_that_hangs_fails():
+    """
+    A TLS handshake that is never answered is silence.
+    """
+    with speaking(b"", keep=True) as url:
+        finding = examine_here(HttpHealthy(url.replace("http:", "https:"), within=0.2))
+
+    assert (finding.verdict, finding.facts["kind"]) == (FAIL, "silent")
+
+
 def test_a_body_must_contain():
     """
     `contains` is searched in the body; without it the answer does not pass.
