@@ -57,7 +57,7 @@ path = list(sys.path)
 safe = bool(getattr(sys.flags, "safe_path", False))
 if not safe and path and path[0] == "":
     del path[0]
-sys.path[:] = path
+os = sys.modules.get("os")
 meta = list(sys.meta_path)
 finders = []
 for each in meta:
@@ -68,6 +68,8 @@ for each in meta:
         row["mapping"] = dict((str(k), str(v)) for k, v in home.MAPPING.items())
     finders.append(row)
 before = set(sys.modules)
+home = os.path.dirname(os.__file__) if os is not None else ""
+sys.path[:] = [p for p in path if p == home or p.endswith(".zip") or (p.startswith(home + "/") and "-packages" not in p)]
 import runpy
 by_m = sorted(set(sys.modules) - before)
 import json, os

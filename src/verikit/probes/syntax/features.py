@@ -8,6 +8,7 @@ import ast
 import io
 import re
 import tokenize
+import warnings
 
 from verikit.probes.syntax import causes, driver
 
@@ -200,7 +201,9 @@ class Source:
             # Taken all the same: bytes that are no UTF-8 are in comments, and the tokenizer of the library minds them.
             data = data.decode("utf-8", "replace").encode("utf-8")
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        self.tree = ast.parse(data)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # those of the compiler were told already
+            self.tree = ast.parse(data)
         self.tokens = list(tokenize.tokenize(io.BytesIO(data).readline))
         self.pairs, self.brackets = paired(self.tokens)
         self.encoding = self.tokens[0].string
