@@ -225,6 +225,19 @@ class TestValuesOut:
             assert "hunter2" not in form
             assert "abcdefghijklmnop" not in form
 
+    def test_facts_that_json_lacks(self):
+        """
+        Bytes are base64, NaN and whatever else is text: a report can always be written as strict JSON.
+        """
+
+        class Odd(Says):
+            def judge(self, facts):
+                return Finding(PASS, "odd", facts={"b": b"\xff", "n": float("nan"), "s": {1}, 3: pathlib.Path("/x")})
+
+        facts = json.loads(verify(Odd("/x"), on=on("h", "pass", "")).to_json(), parse_constant=pytest.fail)
+
+        assert facts["root"]["parts"][0]["facts"] == {"b": {"bytes": "/w=="}, "n": "nan", "s": [1], "3": "/x"}
+
     def test_unseen_facts_are_kept(self):
         """
         What is known of a host that could not be reached stands in the facts.

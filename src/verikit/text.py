@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -54,14 +56,23 @@ def bounded(text: str, limit: int = LIMIT) -> str:
 
 
 def clean(value: Any) -> Any:
-    """The value with every string in it bounded, masked and escaped."""
+    """The value as JSON carries it, with every string in it bounded, masked and escaped.
+
+    Bytes become `{"bytes": base64}`, numbers that JSON lacks (NaN, infinities) and whatever else become text.
+    """
     if isinstance(value, str):
         return escape(mask(bounded(value)))
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
     if isinstance(value, Mapping):
-        return {clean(key) if isinstance(key, str) else str(key): clean(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
+        return {clean(str(key)): clean(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
         return tuple(clean(item) for item in value)
-    return value
+    if isinstance(value, (bytes, bytearray)):
+        return {"bytes": base64.b64encode(value[: LIMIT // 2]).decode()}
+    return clean(str(value))
 
 
 def count(n: int, noun: str, plural: str | None = None) -> str:

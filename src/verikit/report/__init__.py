@@ -6,7 +6,7 @@ A new form is one file `(Report) -> str` beside this one and one method here.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -63,9 +63,6 @@ class Report:
     def leaves(self, verdict: Verdict | None = None) -> list[Result]:
         """The results that carry evidence, in the order of the claim; of one verdict, if named."""
         return list(self.root.leaves(verdict))
-
-    def __iter__(self) -> Iterator[Result]:
-        return self.root.leaves()
 
     def __bool__(self) -> bool:
         if self.unknown:
