@@ -75,6 +75,7 @@ FOLDERS = (
     Row("megatron", lambda names: _megatron(names)),
     Row("trainer", lambda names: "trainer_state.json" in names),
     Row("peft", lambda names: "adapter_config.json" in names),
+    Row("orbax", lambda names: any(name in ("_CHECKPOINT_METADATA", "_METADATA", "manifest.ocdbt") for name in names)),
 )
 
 
@@ -139,10 +140,13 @@ if False:  # Never run: `load` imports by name, and whoever packs modules for a 
         msgpack,
         npy,
         npz,
+        ocdbt,
         onnx,
+        orbax,
         peft,
         pickle_file,
         plain,
+        raw,
         safetensors,
         shard_index,
         sharded,
@@ -150,4 +154,6 @@ if False:  # Never run: `load` imports by name, and whoever packs modules for a 
         torch_tar,
         torch_zip,
         trainer,
+        zarr_chunk,
+        zstd,
     )

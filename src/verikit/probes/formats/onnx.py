@@ -197,7 +197,7 @@ def escapes(location):
 
 def _outside(rows, layout):
     """External files are long enough, and no two tensors share a part of one."""
-    ends, ranges, sums = {}, {}, {}
+    ends, ranges, sums, parts = {}, {}, {}, {}
     for name, dtype, dims, nbytes, pairs in rows:
         location = pairs.get("location", "")
         if not location:
@@ -214,12 +214,12 @@ def _outside(rows, layout):
             what = "tensor %.100r %s%s takes %d bytes, its length is %d" % (name, dtype, dims, nbytes, length)
             layout.fault("bad_size", what)
         location = posixpath.normpath(location)
-        layout.tensor(name, dtype, dims, offset, nbytes, location)
+        parts.setdefault(location, []).append((name, dtype, dims, offset, nbytes))
         ends[location] = max(ends.get(location, 0), offset + max(length, nbytes))
         ranges.setdefault(location, {})[(offset, offset + nbytes)] = name
         sums.setdefault(location, pairs.get("checksum"))
     for location in sorted(ends):
-        layout.member(location, least=ends[location], module="plain")
+        layout.member(location, least=ends[location], module="raw", parts=parts[location])
         _apart(location, ranges[location], layout)
     if any(sums.values()):
         layout.notes["sha1"] = {location: value for location, value in sums.items() if value}
