@@ -60,18 +60,17 @@ class Depth:
 def layout(place, path, start=0):
     """Every tensor of a checkpoint: rows [name, dtype, shape, offset, nbytes, file], from number `start` on.
 
-    `files` are [name, format, size]; a row's `file` counts in them.  dtypes are in torch's spelling ("bfloat16"); offset is
-    None for what is not in one piece of that file.  `next` is where to go on, or None: an answer has at most 8 MiB.
+    `files` are [name, format, size]; a row's `file` counts in them, None: in several.  dtypes are in torch's spelling
+    ("bfloat16"); offset is None for what is not in one piece of that file.  `next` is where to go on, or None: an answer has at most 8 MiB.
     `tree` has the top-level keys; `faults` and `unknowns` say why rows may lack.
     """
     layouts, folder = gather(place, path, Depth("structure"))
     names, rows, room, total = list(layouts), [], LAYOUT_BYTES, 0
-    for number, name in enumerate(names):
-        for row in layouts[name].tensors:
-            total += 1
-            if total > start and room > 0:
-                rows.append([row.name, row.dtype, list(row.shape), row.offset, row.nbytes, number])
-                room -= 64 + len(row.name) + 12 * len(row.shape)
+    for row, number in _whole_tensors(layouts, folder):
+        total += 1
+        if total > start and room > 0:
+            rows.append([row.name, row.dtype, list(row.shape), row.offset, row.nbytes, number])
+            room -= 64 + len(row.name) + 12 * len(row.shape)
     everything = [*layouts.values(), *([folder] if folder is not None else [])]
     return {
         "path": path,
@@ -85,6 +84,22 @@ def layout(place, path, start=0):
         "unknowns": [[row["kind"], row["what"]] for each in everything for row in each.unknowns][:NAMES],
         "warnings": [row["what"] for each in everything for row in each.warnings][:NAMES],
     }
+
+
+def _whole_tensors(layouts, folder):
+    """(row, number of its file or None) of each tensor; one that its folder tells of is not told again by its pieces."""
+    whole = {row.name: row for row in folder.tensors} if folder is not None else {}
+    names, told = set(whole), set()
+    for number, layout in enumerate(layouts.values()):
+        for row in layout.tensors:
+            if row.name not in names:
+                yield row, number
+            elif row.shape == whole[row.name].shape and row.name not in told:
+                told.add(row.name)
+                yield row, number
+    for name, row in whole.items():
+        if name not in told:
+            yield row, None
 
 
 # Keys.
@@ -466,7 +481,7 @@ def facts_of(path, folder, layouts, depth):
         "size": sum(layout.size for layout in layouts.values()),
         "read": sum(layout.read for layout in layouts.values()),
         "content": _content_facts(layouts.values()) if depth == "content" else None,
-        "tensors": sum(len(layout.tensors) for layout in layouts.values()),
+        "tensors": sum(1 for _ in _whole_tensors(layouts, folder)),
         "faults": sum(len(layout.faults) for layout in layouts.values()) + (len(folder.faults) if folder else 0),
         "pickle": _pickles(layouts if folder is None else dict(layouts, **{"the folder": folder})),
         "oldest": min((layout.mtime for layout in layouts.values()), default=None),
