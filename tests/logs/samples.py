@@ -1859,3 +1859,389 @@ add(
     ],
     kind="stuck_step",
 )
+
+# A third round: more of what the field notes warn of.
+add(
+    "tf-end-of-sequence",
+    "running",
+    "2025-05-05 10:00:00.1: I tensorflow/core/framework/local_rendezvous.cc:404] Local rendezvous is aborting with status: OUT_OF_RANGE: End of sequence",
+    KERAS,
+)
+add(
+    "container-compat-banner",
+    "ready",
+    "ERROR: This container was built for NVIDIA Driver Release 550.54 or later, but",
+    "       version 535.104.05 was detected and compatibility mode is UNAVAILABLE.",
+    "",
+    "       [[CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE: Forward compatibility was attempted on non supported HW]]",
+    "I0505 10:00:02.123456 1 grpc_server.cc:2558] Started GRPCInferenceService at 0.0.0.0:8001",
+    "I0505 10:00:02.123456 1 http_server.cc:4725] Started HTTPService at 0.0.0.0:8000",
+)
+add(
+    "uvicorn-stopped",
+    "finished",
+    VLLM_UP,
+    "(APIServer pid=7) INFO:     Shutting down",
+    "(APIServer pid=7) INFO:     Waiting for application shutdown.",
+    "(APIServer pid=7) INFO:     Application shutdown complete.",
+    "(APIServer pid=7) INFO:     Finished server process [7]",
+    alive=False,
+)
+add(
+    "gunicorn-stopped",
+    "finished",
+    "[2025-05-05 10:00:00 +0000] [7] [INFO] Starting gunicorn 21.2.0",
+    "[2025-05-05 10:00:00 +0000] [7] [INFO] Listening at: http://0.0.0.0:8000 (7)",
+    "[2025-05-05 11:00:00 +0000] [7] [INFO] Handling signal: term",
+    "[2025-05-05 11:00:00 +0000] [8] [INFO] Worker exiting (pid: 8)",
+    "[2025-05-05 11:00:01 +0000] [7] [INFO] Shutting down: Master",
+    alive=False,
+)
+add(
+    "tgi-stopped",
+    "finished",
+    "2025-05-05T10:00:00.1Z  INFO text_generation_router::server: router/src/server.rs:2402: Connected",
+    "2025-05-05T10:10:00.1Z  INFO text_generation_router::server: router/src/server.rs:2500: signal received, starting graceful shutdown",
+    "2025-05-05T10:10:01.1Z ERROR text_generation_launcher: Webserver Crashed",
+    alive=False,
+)
+add(
+    "usr1-checkpoint-continues",
+    "running",
+    steps(LOGURU),
+    "2025-05-05 10:01:01.1 | WARNING | trainer:sig:3 - Received SIGUSR1, saving checkpoint",
+    steps(LOGURU, 31, 60, start="10:01:10"),
+)
+add(
+    "overflow-midrun",
+    "running",
+    steps(LOGURU),
+    "[2025-05-05 10:01:01,123] [INFO] [loss_scaler.py:183:update_scale] [deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 32768, reducing to 16384",
+    steps(LOGURU, 31, 40, start="10:01:10"),
+)
+add(
+    "ray-node-lost-recovered",
+    "running",
+    *[f"(Trainer pid=100) step: {n} loss: 2.1" for n in range(20)],
+    "(raylet) The node with node id: abc and address: 10.0.0.3 and node name: 10.0.0.3 has been marked dead because the detector has missed too many heartbeats from it.",
+    "(Trainer pid=100) Attempting to recover from error, failure 1/3",
+    *[f"(Trainer pid=101) step: {n} loss: 2.1" for n in range(15, 40)],
+)
+add(
+    "task-error-retried-ray",
+    "running",
+    *[f"(map pid=100) done={n}/900" for n in range(20)],
+    "(map pid=101) Traceback (most recent call last):",
+    '(map pid=101)   File "/home/u/x.py", line 3, in f',
+    "(map pid=101) TimeoutError: read timed out",
+    "2025-05-05 10:00:00,1 INFO -- Task map failed, retrying (attempt 1 of 3)",
+    *[f"(map pid=100) done={n}/900" for n in range(20, 40)],
+)
+add(
+    "eval-prints-code",
+    "running",
+    *[f"[{n}/164] HumanEval/{n} pass=True" for n in range(1, 60)],
+    "[60/164] HumanEval/60 pass=False: AssertionError",
+)
+add(
+    "loguru-expected-trace",
+    "running",
+    steps(LOGURU),
+    "2025-05-05 10:01:02.1 | WARNING | data:load:9 - corrupt record 17, skipping:",
+    trace("json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)").replace("@@", ""),
+    steps(LOGURU, 31, 33, start="10:01:10"),
+)
+add(
+    "kernel-noise",
+    "running",
+    "[ 12.301234] EDAC MC0: Giving out device to module",
+    "[ 13.1] ACPI Error: No handler for Region (20210730/evregion-130)",
+    steps(NANO),
+)
+add(
+    "hf-hub-retry",
+    "starting",
+    "'(ReadTimeoutError(\"HTTPSConnectionPool(host='cdn-lfs.huggingface.co', port=443): Read timed out.\"), '(Request ID: 1)')' thrown while requesting GET https://cdn-lfs.huggingface.co/x",
+    "Retrying in 1s [Retry 1/5].",
+    bars("Downloading shards", 2, 8),
+)
+add(
+    "warn-trace-import",
+    "running",
+    "WARNING: apex not available, falling back to torch",
+    trace("ModuleNotFoundError: No module named 'apex'").replace("@@", ""),
+    steps(NANO),
+)
+add("multi-node-srun", "running", "\n".join(f"{n % 8}: [rank{n % 8}]: step {n // 8} loss 2.{n}" for n in range(80)))
+add(
+    "colour-level",
+    "running",
+    "\n".join(f"\x1b[32m2025-05-05 10:00:{n:02d}\x1b[0m \x1b[1mINFO\x1b[0m step {n}/500 loss 2.1" for n in range(50)),
+)
+add("eta-percent", "running", *[f"10:00:{n:02d} {n}% done, eta 00:10:00" for n in range(1, 60)])
+add("rsync", "running", *[f"\r    {n},234,567 {n}%  110.21MB/s    0:00:20" for n in range(1, 60)])
+add(
+    "hours-of-info",
+    "running",
+    *[f"2025-05-05 {10 + n // 60:02d}:{n % 60:02d}:00 INFO crawler: fetched page {n}" for n in range(120)],
+)
+add(
+    "slurm-job-ok",
+    "finished",
+    "Job 771 on node-3 started 2025-05-05 10:00:00",
+    steps(NANO),
+    "Job 771 finished: exit 0, elapsed 01:00:12, state COMPLETED",
+    alive=False,
+)
+
+add(
+    "slurm-job-bad",
+    "failed",
+    "Job 771 on node-3 started 2025-05-05 10:00:00",
+    steps(NANO),
+    trace("KeyError: 'x'"),
+    "Job 771 finished: exit 1, elapsed 01:00:12, state FAILED",
+    alive=False,
+    kind="python_exception",
+)
+add(
+    "slurm-exit-only",
+    "failed",
+    steps(NANO),
+    "@@srun: error: node-3: task 2: Exited with exit code 1",
+    "srun: Terminating StepId=771.0",
+    alive=False,
+)
+add("finished-with-errors", "failed", steps(NANO), "Job finished with exit code 2".join(["@@", ""]), alive=False)
+add(
+    "unbound-variable",
+    "failed",
+    "+ cd /work",
+    "@@train.sh: line 7: MASTER_ADDR: unbound variable",
+    alive=False,
+    kind="config_error",
+)
+add(
+    "no-cuda-build",
+    "failed",
+    trace("AssertionError: Torch not compiled with CUDA enabled", lib="torch/cuda/__init__.py"),
+    alive=False,
+    kind="driver_mismatch",
+)
+add(
+    "hub-offline",
+    "failed",
+    trace("socket.gaierror: [Errno -3] Temporary failure in name resolution", lib="urllib3/connection.py"),
+    "",
+    "During handling of the above exception, another exception occurred:",
+    "",
+    trace(
+        "OSError: We couldn't connect to 'https://huggingface.co' to load the files, and couldn't find them in the cached files."
+    ).replace("@@", ""),
+    alive=False,
+    kind=("connection_refused",),
+)
+add(
+    "new-arch",
+    "failed",
+    trace("KeyError: 'qwen9'"),
+    "",
+    "During handling of the above exception, another exception occurred:",
+    "",
+    trace(
+        "ValueError: The checkpoint you are trying to load has model type `qwen9` but Transformers does not recognize this architecture."
+    ).replace("@@", "||"),
+    alive=False,
+    kind=("version_mismatch", "python_exception"),
+)
+add(
+    "mpi-killed",
+    "failed",
+    steps(NANO),
+    "--------------------------------------------------------------------------",
+    "@@mpirun noticed that process rank 3 with PID 4411 on node n1 exited on signal 9 (Killed).",
+    "--------------------------------------------------------------------------",
+    alive=False,
+    kind="killed",
+)
+add(
+    "mpi-segv",
+    "failed",
+    steps(NANO),
+    "@@[n1:04411] *** Process received signal ***",
+    "||[n1:04411] Signal: Segmentation fault (11)",
+    "[n1:04411] Failing at address: 0x8",
+    alive=False,
+    kind="segfault",
+)
+add("terminated", "failed", steps(NANO), "@@Terminated", alive=False, kind="killed")
+add(
+    "gloo-peer",
+    "failed",
+    steps(NANO),
+    trace(
+        "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.2]:4411",
+        front="[rank1]: ",
+    ).replace("@@", ""),
+    trace("AttributeError: 'NoneType' object has no attribute 'shape'", front="[rank0]: "),
+    alive=False,
+    kind="python_exception",
+)
+add(
+    "tgi-text",
+    "failed",
+    "2025-05-05T10:00:00.1Z  INFO text_generation_launcher: Sharding model on 2 processes",
+    "2025-05-05T10:00:09.1Z ERROR shard-manager: text_generation_launcher: Shard complete standard error output:",
+    "",
+    trace("RuntimeError: weight lm_head.weight does not exist", lib="text_generation_server/utils/weights.py"),
+    " rank=0",
+    "2025-05-05T10:00:09.1Z ERROR text_generation_launcher: Shard 0 failed to start",
+    "2025-05-05T10:00:09.1Z  INFO text_generation_launcher: Shutting down shards",
+    "Error: ShardCannotStart",
+    alive=False,
+)
+add(
+    "gunicorn-boot",
+    "failed",
+    "[2025-05-05 10:00:00 +0000] [7] [INFO] Starting gunicorn 21.2.0",
+    "[2025-05-05 10:00:00 +0000] [7] [INFO] Listening at: http://0.0.0.0:8000 (7)",
+    "[2025-05-05 10:00:01 +0000] [8] [ERROR] Exception in worker process",
+    trace("ModuleNotFoundError: No module named 'app'"),
+    "[2025-05-05 10:00:01 +0000] [8] [INFO] Worker exiting (pid: 8)",
+    "[2025-05-05 10:00:01 +0000] [7] [ERROR] Worker (pid:8) exited with code 3",
+    "[2025-05-05 10:00:01 +0000] [7] [ERROR] Shutting down: Master",
+    "[2025-05-05 10:00:01 +0000] [7] [ERROR] Reason: Worker failed to boot.",
+    alive=False,
+    kind="import_error",
+)
+add(
+    "llama-file-gone",
+    "failed",
+    "build: 6432 (8ff20609) with cc (Ubuntu 13.3.0) 13.3.0 for x86_64-linux-gnu",
+    "@@gguf_init_from_file: failed to open GGUF file '/m.gguf'",
+    "||llama_model_load: error loading model: llama_model_loader: failed to load model from /m.gguf",
+    "llama_model_load_from_file_impl: failed to load model",
+    "srv    load_model: failed to load model, '/m.gguf'",
+    "main: exiting due to model loading error",
+    alive=False,
+)
+add(
+    "jupyter-port",
+    "failed",
+    "[I 2025-05-05 10:00:00.1 ServerApp] The port 8888 is already in use, trying another port.",
+    "[C 2025-05-05 10:00:01.1 ServerApp] ERROR: the Jupyter server could not be started because no available port could be found.",
+    alive=False,
+)
+add(
+    "oom-in-eval-after-done",
+    "failed",
+    steps(ACCEL),
+    "2025-05-05 10:02:00,123 - INFO - t - Training complete. Running final evaluation",
+    trace(OOM),
+    alive=False,
+    kind="cuda_oom",
+)
+add(
+    "timestamped-frames",
+    "failed",
+    "\n".join(
+        "2025-05-05 10:02:00 " + r if not r.startswith("@@") else "@@2025-05-05 10:02:00 " + r[2:]
+        for r in trace("RuntimeError: CUDA error: unspecified launch failure").split("\n")
+    ),
+    alive=False,
+    kind="cuda_error",
+)
+add(
+    "cri-frames",
+    "failed",
+    "\n".join(
+        "2025-05-05T10:00:00.123456789Z stderr F " + r
+        if not r.startswith("@@")
+        else "@@2025-05-05T10:00:00.123456789Z stderr F " + r[2:]
+        for r in trace(OOM).split("\n")
+    ),
+    alive=False,
+    kind="cuda_oom",
+)
+add(
+    "syslog-frames",
+    "failed",
+    "\n".join(
+        "May  5 10:02:00 gpu-7 train[4411]: " + r
+        if not r.startswith("@@")
+        else "@@May  5 10:02:00 gpu-7 train[4411]: " + r[2:]
+        for r in trace("OSError: [Errno 28] No space left on device").split("\n")
+    ),
+    alive=False,
+    kind="no_space",
+)
+add(
+    "pod-frames",
+    "failed",
+    "\n".join(
+        "[pod/train-0/main] " + r if not r.startswith("@@") else "@@[pod/train-0/main] " + r[2:]
+        for r in trace("ConnectionRefusedError: [Errno 111] Connection refused").split("\n")
+    ),
+    alive=False,
+    kind="connection_refused",
+)
+add(
+    "docker-json",
+    "failed",
+    *[
+        '{"log":"%s\\n","stream":"stderr","time":"2025-05-05T10:00:00Z"}' % r.replace('"', '\\"')
+        if not r.startswith("@@")
+        else '@@{"log":"%s\\n","stream":"stderr","time":"2025-05-05T10:00:00Z"}' % r[2:]
+        for r in trace("PermissionError: [Errno 13] Permission denied: '/x'").split("\n")
+    ],
+    alive=False,
+    kind="permission_denied",
+)
+add("win-utf16ish-quota", "failed", trace("OSError: [Errno 122] Disk quota exceeded"), alive=False, kind="quota")
+add(
+    "cublas",
+    "failed",
+    steps(NANO),
+    trace("RuntimeError: CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasGemmEx( handle, opa, opb`"),
+    alive=False,
+    kind="cuda_error",
+)
+add(
+    "nvlink-ecc",
+    "failed",
+    steps(NANO),
+    trace("torch.AcceleratorError: CUDA error: uncorrectable ECC error encountered", front="[rank6]: "),
+    alive=False,
+    kind="gpu_hardware",
+)
+add(
+    "heartbeat-monitor",
+    "failed",
+    steps(NANO),
+    "[rank0]:[F505 10:30:00.1 ProcessGroupNCCL.cpp:1557] [PG ID 0 PG GUID 0(default_pg) Rank 0] [PG ID 0 PG GUID 0(default_pg) Rank 0] Terminating the process after attempting to dump debug info, due to collective timeout or exception.",
+    "@@[rank1]:[E505 10:29:00.1 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9, OpType=BROADCAST, NumelIn=1, NumelOut=1, Timeout(ms)=1800000) ran for 1800064 milliseconds before timing out.",
+    alive=False,
+    kind="nccl_timeout",
+)
+
+add(
+    "ray-unschedulable",
+    "hung",
+    "2025-05-05 10:00:00,1 INFO worker.py:1879 -- Started a local Ray instance.",
+    *[
+        f"(autoscaler +{n}m) Warning: The following resource request cannot be scheduled right now: {{'GPU': 8.0}}. [{n}]"
+        for n in range(1, 90)
+    ],
+    kind=("retry_loop", "stuck_init"),
+)
+add("srun-queued", "hung", "srun: job 771 queued and waiting for resources", idle=7200)
+add("frozen-download", "hung", bars("model.safetensors", 40, 100), idle=5400)
+add(
+    "frozen-eval",
+    "hung",
+    steps(LOGURU),
+    "2025-05-05 10:01:05.1 | INFO     | trainer.eval:run:9 - running evaluation",
+    idle=7200,
+)
+add("vanished-done-phase", "died_silently", "Preprocessing done.", steps(LOGURU), alive=False, idle=900)
+add("vanished-epoch-complete", "died_silently", "Epoch 1 complete", steps(LOGURU, 1, 20), alive=False, idle=900)

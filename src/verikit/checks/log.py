@@ -442,10 +442,11 @@ class _Case:
     def _retrying(self, retry: Mapping[str, Any]) -> Finding:
         lasted = f" over {seconds(retry['seconds'])}" if retry["seconds"] else ""
         words = self._subject(
-            f"the same retry {count(retry['count'], 'time')}{lasted}, nothing else moves: "
+            f"the same words {count(retry['count'], 'time')}{lasted}, nothing else moves: "
             f"line {retry['line']}: {retry['excerpt'][:160]}"
         )
-        return self._caused("hung", self._stuck("retry_loop", retry["line"], retry["excerpt"]), words, final=False)
+        kind = "retry_loop" if retry["failing"] else "stuck_step" if self._progress("work") else "stuck_init"
+        return self._caused("hung", self._stuck(kind, retry["line"], retry["excerpt"]), words, final=False)
 
     # Words.
 
@@ -462,9 +463,8 @@ class _Case:
             doubt = "; by whom is not known"
         if failure.get("confirmed"):
             doubt = "; the kernel confirms: out of memory"
-        return self._subject(
-            f"{failure['kind']} at line {failure['line']}{where}: {words}{at}{doubt}; {failure['hint']}"
-        )
+        line = f"line {failure['line']}" if failure["line"] is not None else "a line of uncounted number"
+        return self._subject(f"{failure['kind']} at {line}{where}: {words}{at}{doubt}; {failure['hint']}")
 
     def _healthy_words(self, state: str) -> str:
         progress, words = self.text["progress"], [state]

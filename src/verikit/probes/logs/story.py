@@ -16,6 +16,10 @@ FOLD = bytes(48 if 48 <= code <= 57 else code for code in range(256))
 FORMS = 20000
 """Forms kept; a log of more (free text) is still read, each new line anew."""
 
+SMALL = 600
+NEAR_END = 65536
+"""Forms, and bytes before the end, that are always examined; the others only if they have one of the words below."""
+
 # A line without any of these says nothing that the tables know. The tests hold every row of the tables to it.
 HINTS_OF_SENSE = (
     b"rror", b"xcep", b"raceback", b"ail", b"ill", b"rrno", b"ault", b"bort", b"emory", b"tep", b"poch", b"ter",
@@ -56,6 +60,7 @@ BANNERS = [row[2] for row in MARKERS if row[1] == "start"]
 SAID = [row for row in MARKERS if row[1] in ("ready", "done", "began")]
 ANCHORED = {row[0] for row in tables.PROGRESS if row[2].startswith("^")}
 PROGRAMS = _gated([row for row in tables.MARKERS if row[1] == "program"], 4)
+NOT_DONE = re.compile(tables.NOT_DONE)
 SETUP, HEARTBEAT = re.compile(tables.SETUP), re.compile(tables.HEARTBEAT)
 FENCE_OPEN, FENCE_CLOSE = re.compile(tables.FENCE_OPEN + r"\s*$"), re.compile(tables.FENCE_CLOSE + r"\s*$")
 QUOTES = re.compile(tables.QUOTES)
@@ -159,7 +164,7 @@ class Story:
         self.own = bool(failing or ready or done or progress)
         self.waiting = collections.deque(maxlen=WAITING)
         self.forced = program
-        self.lines, self.forms, self.tail, self.at_end, self.runs = 0, {}, [], True, 0
+        self.lines, self.forms, self.tail, self.at_end, self.counted, self.runs = 0, {}, [], True, True, 0
         self.reset(0)
 
     def reset(self, number):
@@ -184,8 +189,9 @@ class Story:
         counted = number is not None
         number = number or 1
         while position < last:
-            end = data.find(b"\n", min(position + 262144, last))
+            end = data.find(b"\n", min(position + (65536 if last - position < 131072 else 262144), last))
             end = last if end < 0 else end
+            self.near_end = position >= last - NEAR_END
             chunk = data[position:end]
             number = self._chunk(number, chunk.split(b"\n"), chunk.translate(FOLD).split(b"\n"))
             position = end + 1
@@ -221,7 +227,8 @@ class Story:
     def _learn(self, number, raw, form):
         """Meets a form: what its later copies need is one of False (nothing), True (a full look), or a plan."""
         short = raw if len(raw) <= 16384 else raw[:8192] + raw[-8192:]
-        if not any(word in short for word in HINTS_OF_SENSE):
+        few = len(self.forms) < SMALL or self.near_end
+        if not few and not any(word in short for word in HINTS_OF_SENSE):
             plan = False
             if self.blocks or self.fence is not None:
                 self._line(number, raw, quiet=True)
@@ -535,7 +542,7 @@ class Story:
         if line.level >= 40:
             return ""
         for name, role, pattern, program, _ in SAID:
-            if pattern.match(text):
+            if pattern.match(text) and not (role == "done" and NOT_DONE.search(text)):
                 self.markers.append((line.number, role, name, program, line.raw[:300]))
                 return role
         return ""

@@ -241,7 +241,7 @@ def _shown(story, sign):
         pid = pid or story.elastic.get("pid")
     return {
         "kind": sign["kind"],
-        "line": sign["line"],
+        "line": sign["line"] if story.counted else None,
         "excerpt": sign["text"].strip()[:400],
         "rank": rank,
         "pid": pid,
@@ -313,11 +313,14 @@ def _retry(story):
         return None
     first, count, excerpt, stamp_first, _end, stamp_last = max(forms, key=lambda form: form[1])
     seconds = clock.between(clock.stamp(stamp_first), clock.stamp(stamp_last))
-    patience = RETRY_SECONDS if FAILING.search(excerpt) else WAIT_SECONDS
+    steps = [clock.stamp(event[7]) for event in list(story.progress)[-12:] if not event[6]]
+    gaps = [clock.between(one, two) or 0.0 for one, two in zip(steps, steps[1:])]
+    patience = max([RETRY_SECONDS if FAILING.search(excerpt) else WAIT_SECONDS, *(5 * gap for gap in gaps)])
     return {
         "line": first,
         "count": count,
         "excerpt": excerpt.strip()[:300],
+        "failing": bool(FAILING.search(excerpt)),
         "seconds": seconds,
         "endless": seconds >= patience if seconds is not None else count >= RETRY_COUNT,
     }
