@@ -2,6 +2,7 @@
 
 import ast
 import os
+import sys
 
 from verikit.probes import interpreter
 from verikit.probes.imports import loading
@@ -21,9 +22,14 @@ class Disk:
         self.names, self.walk, self.resolver, self.path = names, names.walk, resolver, path
         self.added, self.script, self.asked = added, script, asked
         self.findings, self.notes = [], []
+        # Each imported module's own file is read only where a question is asked of one name, or a root is given.
+        self.near = asked or resolver.given is not None
         self.changes = path_changes(self.walk, path)
+        self.stubs = any(
+            isinstance(row[0], ast.Subscript) and dotted(row[0].value) in ("sys.modules", "modules") for row in self.walk.writes
+        ) or any(row[0] == ".setdefault" and dotted(row[1].func.value) == "sys.modules" for row in self.walk.specials)
 
-    def run(self, before=None):
+    def run(self):
         live = [row for row in self.walk.imports if not row[4].dead]
         for node, alias, module, order, arm, scope in live:
             if module == "__future__":
@@ -33,14 +39,17 @@ class Disk:
             self._relative(node, alias, guarded, scope)
             if not node.level if isinstance(node, ast.ImportFrom) else True:
                 self._old(node, module, guarded)
-            self._there(node, alias, module, arm, guarded, scope)
+            if self.near:
+                self._there(node, alias, module, arm, guarded, scope)
+                self._owned_twice(node, alias, module)
+                self._submodule(node, module, order)
             self._shadowed(node, alias, module)
-            self._owned_twice(node, alias, module)
-            self._submodule(node, module, order)
-            self._stubbed(node, module, order, scope)
+            if self.stubs:
+                self._stubbed(node, module, order, scope)
         self.resolver.extra = []
         self._indirect(live)
-        self._effects(live, before)
+        if self.near:
+            self._effects(live)
         return self
 
     def add(self, rule, name, line, message, other=None, use=None, severity=None):
@@ -62,7 +71,7 @@ class Disk:
         if self.script:
             text = "`from %s import %s` on line %d: run as a script, the file has no parent package" % (shown, alias.name, node.lineno)
             self.add("M5", bound, node.lineno, text)
-        elif self.path is not None and level > len([part for part in (self.resolver.package or "").split(".") if part]):
+        elif self.path is not None and (self.resolver.given or self.resolver.package) and level > len([part for part in (self.resolver.package or "").split(".") if part]):
             text = "`from %s import %s` on line %d goes above the top package" % (shown, alias.name, node.lineno)
             self.add("M5", bound, node.lineno, text)
 
@@ -155,7 +164,8 @@ class Disk:
     def _shadowed(self, node, alias, module):
         top = module.partition(".")[0]
         first = self.resolver.root
-        if first is None or not top or getattr(node, "level", 0) or not self._near(first, top):
+        mine = (self.resolver.package or "").partition(".")[0]  # a package imports itself by name: it means itself
+        if first is None or not top or top == mine or getattr(node, "level", 0) or not self._near(first, top):
             return
         found = self.resolver.find(top)
         if found is None or found.entry is None or os.path.abspath(found.entry) != os.path.abspath(first) or self._itself(found):
@@ -175,7 +185,7 @@ class Disk:
 
     def _near(self, folder, name):
         names = self.resolver._names(folder)
-        return name in names or name + ".py" in names or any(each.startswith(name + ".") for each in names)
+        return name in names or name + ".py" in names
 
     def _fits(self, node, alias, module, bound):
         """Whether the local file has everything that is asked of it: then it is the one that is meant."""
@@ -198,9 +208,9 @@ class Disk:
     def _indirect(self, live):
         """A local file that a standard module, imported here, gets instead of its own neighbour."""
         first = self.resolver.root
-        if first is None or os.path.abspath(first) in map(os.path.abspath, self.resolver.known["path"] if self._names_like_std(first) else [first]):
+        mine = self._names_like_std(first) if first is not None else None
+        if not mine or os.path.abspath(first) in map(os.path.abspath, self.resolver.known["path"]):
             return
-        mine = self._names_like_std(first)
         for node, _, module, _, arm, scope in live:
             top = module.partition(".")[0]
             if getattr(node, "level", 0) or scope.kind == "function" or top in mine:
@@ -213,12 +223,14 @@ class Disk:
 
     def _names_like_std(self, folder):
         if not hasattr(self, "_mine"):
-            known = self.resolver.known
-            firm = set(known["builtin"]) | set(known["frozen"]) | set(known["loaded"])
-            std = set(known["stdlib"]) - firm
             names = self.resolver._names(folder)
-            self._mine = {n[:-3] for n in names if n.endswith(".py")} | {n for n in names if "__init__.py" in self.resolver._names(os.path.join(folder, n))}
-            self._mine &= std
+            mine = {n[:-3] for n in names if n.endswith(".py")} | {n for n in names if "." not in n}
+            mine &= set(getattr(sys, "stdlib_module_names", mine))  # a first sieve; the target's own list decides
+            mine = {n for n in mine if n + ".py" in names or "__init__.py" in self.resolver._names(os.path.join(folder, n))}
+            if mine:
+                known = self.resolver.known
+                mine &= set(known["stdlib"]) - set(known["builtin"]) - set(known["frozen"]) - set(known["loaded"])
+            self._mine = mine
         return self._mine
 
     # M3: two distributions.
@@ -333,20 +345,23 @@ class Disk:
 
     # S1.
 
-    def _effects(self, live, before):
+    def _effects(self, live):
         """Order: a module that reads what the file sets later, or sets what the file has its own idea of."""
-        mine = effects_of(self.walk, self.names.tree)
-        if not (mine.writes or self.added is not None):
-            return
+        mine = None  # a walk of its own over the tree, so only where another module has effects to compare it with
+        patched = any(isinstance(row[0], ast.Attribute) for row in self.walk.writes) or any(
+            row[0] == "setattr" for row in self.walk.specials
+        )
         for node, alias, module, order, arm, scope in live:
             if scope.kind == "function" or (self.added is not None and node.lineno not in self.added):
                 continue
             if any(row[2] == module and row[3] < order and row[0].lineno != node.lineno for row in live if row[5].kind != "function"):
                 continue  # loaded already
             theirs = loading.effects(self.resolver, module)
-            if isinstance(node, ast.ImportFrom) and alias.name != "*":
+            if patched and isinstance(node, ast.ImportFrom) and alias.name != "*":
                 theirs.reads.setdefault(("attr", "%s.%s" % (module, alias.name)), node.lineno)
-            self._ordered(node, alias, module, order, theirs, mine)
+            if theirs.reads or theirs.writes:
+                mine = mine or effects_of(self.walk, self.names.tree)
+                self._ordered(node, alias, module, order, theirs, mine)
         if self.added is not None:
             self._moved(live)
 

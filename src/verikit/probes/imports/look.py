@@ -15,9 +15,10 @@ from verikit.probes.place import CannotSee
 
 MOST_BYTES = 16 << 20
 SHOWN = 20
+MOST_GAP = 3  # folders without __init__.py between a file and the package around it
 
 
-def inspect(place, path=None, source=None, name=None, inject=None, line=None, run_as="auto", root=None, python="host"):
+def inspect(place, path=None, source=None, name=None, inject=None, line=None, run_as="auto", root=None, python="host", shared=None):
     """Findings, what can't be told, notes and safe lines of one file, with or without an insertion."""
     path = by_name(path, run_as, root) if path is not None else None
     data = source.encode("utf-8", "surrogateescape") if source is not None else read(place, path)
@@ -36,7 +37,7 @@ def inspect(place, path=None, source=None, name=None, inject=None, line=None, ru
             facts["findings"] = [placement.broken(before, at, inject, error)]
             return closed(facts, [], [])
         findings = placement.placed(before, data, old, tree, inject, at, added)
-    question = Question(place, path, data, name, added, run_as, root, python, version)
+    question = Question(place, path, data, name, added, run_as, root, python, version, shared)
     findings += question.judge(tree, old)
     names = question.names
     facts["findings"] = findings
@@ -52,12 +53,12 @@ def inspect(place, path=None, source=None, name=None, inject=None, line=None, ru
 class Question:
     """One file with what is asked of it."""
 
-    def __init__(self, place, path, data, name, added, run_as, root, python, version):
+    def __init__(self, place, path, data, name, added, run_as, root, python, version, shared=None):
         self.place, self.path, self.name, self.added, self.root = place, path, name, added, root
         self.package = package_of(path, root)
         self.script = is_script(run_as, path, data, self.package)
         self.world = World(version, sys.platform, starts(run_as, self.script))
-        self.resolver = Resolver(place, self.world, path, root, "script" if self.script else "import", python, self.package)
+        self.resolver = Resolver(place, self.world, path, root, "script" if self.script else "import", python, self.package, shared)
         self.notes = []
 
     def binds(self, name):
@@ -87,7 +88,7 @@ class Question:
         rows, outside = loading.circles(project, old, tree, self.world, self.script)
         if outside and self.script:  # another program loads this file, so it is no script itself
             self.script, self.world.main = False, False
-            self.resolver.__init__(self.place, self.world, self.path, self.root, "import", self.resolver.python, self.package)
+            self.resolver.__init__(self.place, self.world, self.path, self.root, "import", self.resolver.python, self.package, self.resolver.shared)
         asked = self.name is not None or self.added is not None
         mine = [row for row in rows if asked or row[0] == project.path or row[3][0] == "again"]
         bound = self.asked_name(tree)
@@ -237,11 +238,20 @@ def starts(run_as, script):
 
 
 def package_of(path, root):
-    """The dotted package that a file lies in, by the __init__.py beside and above it; None for a file in none."""
+    """The dotted package that a file lies in: from the root, or by the __init__.py above it; None for a file in none.
+
+    A folder without one, inside a package that has one, is a namespace part of it.
+    """
     if path is None:
         return None
-    folder, parts = os.path.dirname(os.path.abspath(path)), []
-    while os.path.exists(os.path.join(folder, "__init__.py")) and len(parts) < 50:
+    folder = os.path.dirname(os.path.abspath(path))
+    if root is not None and (folder + os.sep).startswith(os.path.abspath(root) + os.sep):
+        inner = os.path.relpath(folder, os.path.abspath(root))
+        return None if inner == "." else inner.replace(os.sep, ".")
+    parts, kept, gap = [], 0, 0
+    while gap < MOST_GAP and folder != os.path.dirname(folder):
+        packaged = os.path.exists(os.path.join(folder, "__init__.py"))
         folder, part = os.path.split(folder)
         parts.insert(0, part)
-    return ".".join(parts) or None
+        kept, gap = (len(parts), 0) if packaged else (kept, gap + 1)
+    return ".".join(parts[len(parts) - kept :]) or None

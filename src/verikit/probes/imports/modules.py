@@ -77,31 +77,36 @@ class Summary:
 class Resolver:
     """Finds modules as the target would, and follows names to where they are made."""
 
-    def __init__(self, place, world, path=None, root=None, run_as="import", python="host", package=None):
+    def __init__(self, place, world, path=None, root=None, run_as="import", python="host", package=None, shared=None):
         self.place, self.world, self.path, self.python, self.package = place, world, path, python, package
         self.given = root
         self.here = os.path.dirname(os.path.abspath(path)) if path else None
         self.root = self._start(root, run_as)
         self.run_as = run_as
-        self.found, self.summaries, self.sites = {}, {}, {}
-        self.overlay = {}
+        self.found, self.sites = {}, {}
+        self.shared = {} if shared is None else shared  # by the files of one tree: what the disk and the interpreter said
+        self.summaries = self.shared.setdefault("summaries", {})
+        self._listed = self.shared.setdefault("listed", {})
         self._known = None
         self.extra = []
 
     def _start(self, root, run_as):
         """The folder that is first on sys.path."""
-        if root is not None and (run_as != "script" or self.package):
-            return os.path.abspath(root)
         if self.here is None or run_as == "script":
             return self.here
+        if root is not None:
+            return os.path.abspath(root)
         folder = self.here
-        while os.path.exists(os.path.join(folder, "__init__.py")) and folder != os.path.dirname(folder):
+        for _ in range(len(self.package.split(".")) if self.package else 0):
             folder = os.path.dirname(folder)
         return folder
 
     @property
     def known(self):
         """What the interpreter says; for a version that is not here, what this one says without its site-packages."""
+        if self._known is None and "known" in self.shared:
+            self._known = self.shared["known"]
+            self._builtin, self._frozen = frozenset(self._known["builtin"]), frozenset(self._known["frozen"])
         if self._known is None:
             try:
                 self._known = interpreter.ask(self.place, self.python)
@@ -109,6 +114,7 @@ class Resolver:
                 lib = os.path.dirname(os.__file__)
                 names = getattr(sys, "stdlib_module_names", ())
                 self._known = {"path": [lib, os.path.join(lib, "lib-dynload")], "builtin": list(sys.builtin_module_names), "frozen": [], "stdlib": list(names), "loaded": [], "suffixes": [".so"], "sites": [], "version": list(self.world.version), "guessed": True, "safe_path": False, "finders": []}
+            self.shared["known"] = self._known
             self._builtin = frozenset(self._known["builtin"])
             self._frozen = frozenset(self._known["frozen"])
         return self._known
@@ -135,7 +141,7 @@ class Resolver:
         return self._vendored
 
     def _names(self, folder):
-        cache = self.__dict__.setdefault("_listed", {})
+        cache = self._listed
         if folder not in cache:
             try:
                 cache[folder] = frozenset(self.place.listdir(folder))
@@ -213,8 +219,6 @@ class Resolver:
         return self.read(found.file, name if found.kind == "package" else name.rpartition(".")[0])
 
     def read(self, file, package=None):
-        if file in self.overlay:
-            return self.overlay[file]
         if file not in self.summaries:
             self.summaries[file] = None  # a circle ends here
             self.summaries[file] = self._read(file, package)
@@ -222,7 +226,7 @@ class Resolver:
 
     def _read(self, file, package):
         if len(self.summaries) > MOST_MODULES:
-            return None
+            self.summaries.clear()
         try:
             with self.place.open(file) as raw:
                 data = raw.read(MOST_MODULE_BYTES)

@@ -179,9 +179,16 @@ class Names:
                 "%s is bound on line %d and, on a condition, again on line %d" % (name, first.line, second.line)
             )
             return
+        if self.added is None and self._only_annotations(scope, name):
+            self.notes.append("%s is bound on lines %d and %d, and read in annotations alone" % (name, first.line, second.line))
+            return
         rule, message = self._words(scope, name, first, second)
         line, other = (first.line, second.line) if first.imported else (second.line, first.line)
         self.conflict(rule, name, line, message, other, self.first_use(scope, name, second.order))
+
+    def _only_annotations(self, scope, name):
+        inline, later = self.reads(scope, name)
+        return bool(inline or later) and all(load.soft for load in [*inline, *later])
 
     def _untold(self, name, first, second):
         if self.is_added(first.line, second.line):
@@ -203,6 +210,8 @@ class Names:
             return first.kind == "parameter" and _asks_none(second.arm, name)
         if _reads(second, name):
             return True
+        if second.kind == "augment" and self.added is None and not self.reads(scope, name)[1] and scope.kind == "module":
+            return True  # an imported text or list is added to, and only code below reads it
         return any(_reads(second, saved) for saved in self._saved(scope, name, first, second))
 
     def _saved(self, scope, name, first, second):
@@ -647,6 +656,8 @@ class Names:
         flow.block(scope.node.body, UNBOUND)
         surely = [use for use in flow.uses if use[1] == UNBOUND]
         shadows = self._shadows(scope, name)
+        if not surely and self.added is None and all(_conditional_arm(bind.arm) for bind in self.module.binds.get(name, ())):
+            shadows = False  # further out it is bound on a condition too: which of the two holds can't be read off
         wrong = surely or (flow.uses if shadows else [])
         if not wrong:
             return
