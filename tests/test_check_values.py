@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 import verikit
-from verikit import FAIL, PASS, SSH, Check, Exec, Finding, Local, Look, Mark, Verdict, at_least, hosts
+from verikit import FAIL, PASS, SSH, Check, Exec, Finding, HttpHealthy, Local, Look, Mark, Verdict, at_least, hosts
 from verikit.check import AllOf, On
 from verikit.testing import Stated
 from verikit.testing.strategies import trees
@@ -230,6 +230,19 @@ def test_stored_data_is_not_trusted(data, message):
     """
     with pytest.raises(ValueError, match=message):
         Check.from_dict(data)
+
+
+@pytest.mark.parametrize("claim", [HttpHealthy("http://h/x"), HttpHealthy.openai("http://h/v1")], ids=repr)
+def test_stored_data_gives_no_secret_away(claim):
+    """
+    A stored claim comes back; one that would send a token somewhere needs the loader's word for it.
+    """
+    telling = attrs.evolve(claim, token_env="VLLM_API_KEY")
+
+    assert Check.from_dict(claim.to_dict()) == claim
+    with pytest.raises(ValueError, match=r"would use token_env='VLLM_API_KEY'.*allow=\('token_env',\)"):
+        Check.from_dict(telling.to_dict())
+    assert Check.from_dict(telling.to_dict(), allow=["token_env"]) == telling
 
 
 def test_stored_depth_is_bounded():

@@ -8,7 +8,7 @@ Nodes know nothing of facts, leaves nothing of hosts or time.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, ClassVar, NoReturn, Protocol
 
 import attrs
@@ -74,6 +74,9 @@ class Check:
 
     absent: ClassVar[Verdict] = UNKNOWN
     """What a missing path means: FAIL for a claim that includes existence, UNKNOWN for one about content."""
+
+    withheld: ClassVar[tuple[str, ...]] = ()
+    """Fields that stored data may not set unless whoever loads it allows them by name: what could give a secret away."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -171,15 +174,18 @@ class Check:
         return stored.to_dict(self)
 
     @staticmethod
-    def from_dict(data: Mapping[str, Any], *, hosts: Mapping[str, Address] | None = None) -> Check:
+    def from_dict(
+        data: Mapping[str, Any], *, hosts: Mapping[str, Address] | None = None, allow: Collection[str] = ()
+    ) -> Check:
         """The check that `to_dict` wrote. Builds only registered checks, and imports nothing by name.
 
         hosts: what the stored names of hosts stand for, where more than a plain SSH target is meant.
+        allow: withheld fields (`token_env` of `HttpHealthy`) that this data may set all the same.
         Raises ValueError for an unknown check, and for `Exec`, `python=` or SSH options in the data.
         """
         from verikit import stored
 
-        return stored.from_dict(data, hosts=hosts)
+        return stored.from_dict(data, hosts=hosts, allow=allow)
 
     def __repr__(self) -> str:
         """The call that rebuilds it, saying only what differs from the defaults."""

@@ -7,7 +7,7 @@ name stands for beyond a plain SSH target (an interpreter, keys, a command) is s
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from verikit.address import SSH as SSHAddress
@@ -48,11 +48,13 @@ def to_dict(check: Check) -> dict[str, Any]:
     return {"schema": SCHEMA, **_stored(check)}
 
 
-def from_dict(data: Mapping[str, Any], *, hosts: Mapping[str, Address] | None = None) -> Check:
-    """The check that `to_dict` wrote; `hosts` says what the stored names stand for."""
+def from_dict(
+    data: Mapping[str, Any], *, hosts: Mapping[str, Address] | None = None, allow: Collection[str] = ()
+) -> Check:
+    """The check that `to_dict` wrote; `hosts` says what the stored names stand for, `allow` names withheld fields."""
     if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
         raise ValueError(f"a stored check is a mapping with schema {SCHEMA!r}; got {_glimpse(data)}")
-    return _Loader(hosts or {}).check({key: value for key, value in data.items() if key != "schema"})
+    return _Loader(hosts or {}, allow).check({key: value for key, value in data.items() if key != "schema"})
 
 
 # Writing.
@@ -99,11 +101,11 @@ def _stored_host(host: Address) -> dict[str, Any]:
 
 
 class _Loader:
-    def __init__(self, hosts: Mapping[str, Address]) -> None:
+    def __init__(self, hosts: Mapping[str, Address], allow: Collection[str]) -> None:
         for name, address in hosts.items():
             if not isinstance(address, Address):
                 raise TypeError(f"hosts maps names to addresses; got {address!r} for {name!r}")
-        self.hosts = hosts
+        self.hosts, self.allow = hosts, allow
 
     def check(self, data: Any, depth: int = 0) -> Check:
         if depth > DEPTH:
@@ -121,14 +123,21 @@ class _Loader:
             raise ValueError(
                 f"{name} has no field {sorted(set(fields) - known)[0]!r}; it has {', '.join(sorted(known))}"
             )
+        for field in cls.withheld:
+            if fields.get(field) is not None and field not in self.allow:
+                raise ValueError(
+                    f"{name} would use {field}={fields[field]!r}, which data may not decide; "
+                    f"if you trust it: from_dict(data, allow=({field!r},))"
+                )
         return cls(**{key: self.value(value, depth) for key, value in fields.items()})
 
     @staticmethod
     def registered(name: Any) -> type[Check]:
         import verikit
 
-        if str(name) in verikit.LAZY:  # verikit's own, which register when first used
-            getattr(verikit, name)
+        own = str(name).partition(".")[0]
+        if own in verikit.LAZY:  # verikit's own, which register when first used
+            getattr(verikit, own)
         cls = REGISTERED.get(name) if isinstance(name, str) else None
         if cls is None:
             raise ValueError(f"no check {name!r} is registered; import the module that defines it first")

@@ -90,6 +90,7 @@ class HttpHealthy(Check):
     """
 
     openai: ClassVar[type[OpenAIHealthy]]
+    withheld = ("token_env",)
 
     url: str = attrs.field(converter=_url)
     status: int | None = attrs.field(default=None, converter=_status, kw_only=True)
@@ -174,6 +175,7 @@ class OpenAIHealthy(Check):
     """
 
     __qualname__ = "HttpHealthy.openai"  # its name in reprs, pickles and stored claims
+    withheld = ("token_env",)
 
     base_url: str = attrs.field(converter=_base_url)
     model: str | None = attrs.field(default=None, kw_only=True)
