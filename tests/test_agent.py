@@ -154,6 +154,49 @@ def test_bytes_that_do_not_belong(text, place):
     assert outcome in ({"n": list(range(500))}, Cause.TRUNCATED_REPLY, Cause.CONNECTION_LOST)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        "9" * 10_000,
+        "not json",
+        "{}",
+        "[]",
+        '["facts"]',
+        '["facts", 1, 2]',
+        '["unseen", ["x"], 3, null]',
+        '["os", "a", 1, 2]',
+        '["raised", null, null]',
+        '{"facts": 1}',
+        "\\ud800",
+    ],
+)
+def test_reply_of_a_strange_form(text):
+    """
+    A reply that is whole but no reply is truncated_reply, whatever a host makes of it, and the host stays of use.
+    """
+
+    async def steps(agent, wire):
+        tasks = await asked(agent, 2)
+        agent.heard(hello(agent) + frames.reply(1, text.encode()) + answer(2, "fine"))
+        return await outcomes(tasks)
+
+    assert with_agent(steps) == [Cause.TRUNCATED_REPLY, "fine"]
+
+
+def test_facts_outside_of_a_reply():
+    """
+    Facts that were not counted are no facts.
+    """
+
+    async def steps(agent, wire):
+        tasks = await asked(agent)
+        agent.heard(hello(agent) + frames.frame(frames.FAULT, 1, b'["facts", 1]'))
+        return await outcomes(tasks)
+
+    assert with_agent(steps) == [Cause.CONNECTION_LOST]
+
+
 # Noise.
 
 

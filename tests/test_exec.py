@@ -6,6 +6,7 @@ import asyncio
 import shlex
 import shutil
 import sys
+import time
 
 import pytest
 
@@ -98,6 +99,17 @@ def test_noise_first(command):
     noisy = command("noisy", 'echo "Defaulted container \\"box\\""; exec "$@"')
 
     assert ask(Exec([noisy]), Look(looks.echo, value=1)) == {"value": 1}
+
+
+def test_standard_error_held_open(command):
+    """
+    A helper that stays in the background with standard error open, as a persistent ssh does, delays nothing.
+    """
+    lingering = command("lingering", '(exec sleep 3 </dev/null >/dev/null) & exec "$@"')
+    started = time.monotonic()
+
+    assert ask(Exec([lingering]), Look(looks.echo, value=1)) == {"value": 1}
+    assert time.monotonic() - started < 2
 
 
 def test_command_missing():

@@ -184,7 +184,7 @@ class Agent(BaseHost):
         try:
             for kind, number, payload in self._decoder.feed(data):
                 _HANDLERS[kind](self, number, payload)
-        except (frames.BadFrame, LookupError, TypeError, ValueError) as error:
+        except (frames.BadFrame, LookupError, TypeError, ValueError, RecursionError) as error:
             words = (
                 f"something else than the agent wrote into its connection, or a terminal changed what it wrote: {error}"
             )
@@ -251,9 +251,12 @@ class Agent(BaseHost):
             pending.try_to(lambda totals: pending.settle(json.loads(pending.reply.end(totals))), payload)
 
     def _fault(self, number: int, payload: bytes) -> None:
+        row = json.loads(payload)
+        if not isinstance(row, list) or row[:1] == ["facts"]:
+            raise ValueError("facts come in a reply that is counted, never so")
         pending = self._looks.pop(number, None)
         if pending:
-            pending.settle(json.loads(payload))
+            pending.settle(row)
 
     def _progress(self, number: int, payload: bytes) -> None:
         pending = self._looks.get(number)
@@ -356,22 +359,22 @@ class _Pending:
         """Does it; a reply that does not add up is no answer, and the other looks are none the worse."""
         try:
             act(payload)
-        except (frames.BadReply, ValueError) as error:
+        except (frames.BadReply, ValueError, RecursionError) as error:
             self.fail(
                 Unseen(Cause.TRUNCATED_REPLY, f"{self.look.function.__qualname__}: the reply was damaged: {error}")
             )
 
 
-def facts_of(look: Look, row: list[Any], address: Address) -> Facts:
-    """The facts in a reply; anything else in it is raised as `Unseen`."""
+def facts_of(look: Look, row: Any, address: Address) -> Facts:
+    """The facts in a reply; anything else in it is raised as `Unseen`, whatever a host may make of its rows."""
     match row:
         case ["facts", facts]:
             return facts
-        case ["unseen", cause, reason, facts]:
+        case ["unseen", str(cause), str(reason), dict(facts)]:
             raise Unseen(cause_named(cause), reason, facts)
-        case ["os", number, text, path]:
+        case ["os", int(number), str(text), str(path)]:
             raise unseen_os(number, text, path)
-        case ["raised", text, traceback]:
+        case ["raised", str(text), str(traceback)]:
             raise Unseen(Cause.PROBE_ERROR, f"{look.function.__qualname__}: {text}", {"traceback": traceback})
     raise Unseen(Cause.TRUNCATED_REPLY, f"{address}: a reply of unknown form: {str(row)[:80]}")
 

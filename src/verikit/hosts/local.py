@@ -38,7 +38,7 @@ class LocalAgent(Agent):
 
 def interpreter(address: Address) -> str:
     """The Python that looks on this machine."""
-    return getattr(address, "python", None) or sys.executable
+    return getattr(address, "python", None) or sys.executable or "python3"
 
 
 async def open_local(address: Local, pool: HostPool) -> Agent:

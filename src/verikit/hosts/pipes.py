@@ -75,7 +75,9 @@ class Pipes:
             take(data)
             return
         self._close(fd)
-        if self._output not in self._open and self._error not in self._open:
+        if (
+            fd == self._output
+        ):  # its standard error may be held open for ever, as by an ssh that stays in the background
             self._loop.create_task(self._bury())
 
     def _close(self, fd: int) -> None:
@@ -87,8 +89,10 @@ class Pipes:
             pipe.close()
 
     async def _bury(self) -> None:
-        """Waits for the end of a child whose pipes have ended, and tells the agent how it was."""
+        """Waits for the end of a child whose output has ended, and tells the agent how it was."""
         status = await self._status()
+        if self._error in self._open:
+            self._read(self._error, self._agent.grumbled)  # its last words
         word = (
             f"its process was ended by {signal.Signals(-status).name}" if status and status < 0 else "the agent ended"
         )
@@ -108,7 +112,10 @@ class Pipes:
         for fd in list(self._open):
             self._close(fd)
         if self._child.poll() is None:  # not waited for yet, so its number is still its own
-            os.killpg(self._child.pid, signal.SIGKILL)
+            try:
+                os.killpg(self._child.pid, signal.SIGKILL)
+            except OSError:
+                pass  # another user's by now, as beneath sudo
 
     async def closed(self) -> None:
         await self._status()

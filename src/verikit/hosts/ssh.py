@@ -19,7 +19,7 @@ import asyncssh
 from verikit.address import SSH
 from verikit.errors import Unseen
 from verikit.hosts import forks
-from verikit.hosts.agent import Agent, start_command
+from verikit.hosts.agent import BOOTSTRAP, Agent, start_command
 from verikit.hosts.ssh_errors import FAILURES, Attempt, unseen_ssh
 from verikit.hosts.ssh_settings import LOGIN, Settings, SettingsStore
 
@@ -48,7 +48,7 @@ async def open_ssh(address: SSH, pool: HostPool) -> Agent:
             raise unseen_ssh(error, attempt) from error
         try:
             attempt.phase = "bootstrap"
-            await _start(agent, address, connection)
+            await asyncio.wait_for(_start(agent, address, connection), BOOTSTRAP)
         except BaseException as error:
             connection.abort()
             if isinstance(error, FAILURES):

@@ -63,7 +63,12 @@ LIKELY = {
     "auth": "dropped during authentication: too many keys tried, LoginGraceTime, or fail2ban",
 }
 
-NEVER_SPOKE = "it accepts connections and says nothing: no SSH server, or one that is stuck"
+# What is likely behind a time that was over in this phase.
+LATE = {
+    "tcp": "no answer: the host is down, or a firewall drops what is sent",
+    "version": "it accepts connections and says nothing: no SSH server, or one that is stuck",
+    "bootstrap": "it opens no session",
+}
 
 
 class Attempt:
@@ -164,10 +169,8 @@ def _dropped(text: str, attempt: Attempt, reached: str) -> str:
 
 
 def _late(text: str, attempt: Attempt, reached: str) -> str:
-    words = {"tcp": "no answer: the host is down, or a firewall drops what is sent", "version": NEVER_SPOKE}
-    return (
-        f"not connected after {attempt.seconds:.1f} s (phase: {reached}); {words.get(reached, 'the host is too slow')}"
-    )
+    likely = LATE.get(reached, "the host is too slow")
+    return f"not connected after {attempt.seconds:.1f} s (phase: {reached}); {likely}"
 
 
 def _refused(text: str, attempt: Attempt, reached: str) -> str:

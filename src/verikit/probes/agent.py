@@ -369,6 +369,8 @@ def answer(memory, ask, place):
         return json.dumps(row_of(error)).encode()
     try:
         data = json.dumps(["facts", facts]).encode()
+    except MemoryError as error:
+        return json.dumps(row_of(error)).encode()
     except (TypeError, ValueError, RecursionError) as error:
         reason = "%s: its facts are not JSON: %s" % (ask["function"], error)
         return json.dumps(["unseen", "probe_error", reason, {}]).encode()
