@@ -42,7 +42,7 @@ def frame(data, limit=LIMIT):
     """What one frame at the start of `data` unpacks to; damage is `Broken`."""
     try:
         return _frame(data, limit)
-    except (IndexError, KeyError, ZeroDivisionError):
+    except (IndexError, KeyError, TypeError, ValueError):
         raise Broken("crc", "packed metadata can't be unpacked") from None
 
 
