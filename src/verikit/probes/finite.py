@@ -1,8 +1,8 @@
 """NaN and Inf in tensors, and bytes of tensors that were never written, found in blocks that are in the cache anyway.
 
-A sum is the filter and isfinite the judge: no sum with a NaN or an Inf in it comes back to a finite number, so a finite
-sum clears a block at the speed of memory; any other sum has the block looked at element by element.  Half, bfloat16 and
-8-bit floats are judged by their exponents, as whole numbers: exact, and faster than their own arithmetic.
+The least and the greatest number are the filter and isfinite the judge: NaN is carried through both, Inf is one of them,
+so two finite ends clear a block at the speed of memory; any other block is looked at element by element.  Half, bfloat16
+and 8-bit floats are judged by their exponents, as whole numbers: exact, and faster than their own arithmetic.
 With numpy or, failing that, torch; without either it would take for ever, and is `unsupported`.
 """
 
@@ -12,6 +12,7 @@ from verikit.probes.formats.layout import BITS
 from verikit.probes.place import CannotSee
 
 PAGE = 4096
+INF = float("inf")
 LISTED = 16
 
 # (bytes of an element, mask of the bits that are all set in NaN and Inf); for floats without Inf, of those set in NaN.
@@ -166,8 +167,8 @@ class _Numpy:
         numpy, numbers = self.numpy, self._numbers(dtype, data)
         with numpy.errstate(all="ignore"):
             if dtype in SUMMED:
-                total = numbers.sum()
-                return not numpy.isfinite(total), bool(total == 0) and not self._any(data)
+                low, high = float(numbers.min()), float(numbers.max())
+                return not (low > -INF and high < INF), low == high == 0
             if dtype in ONE_NAN:
                 return bool((numbers == ONE_NAN[dtype]).any()), not self._any(data)
             mask = MASKED[dtype][1]
@@ -201,9 +202,10 @@ class _Numpy:
         if count <= 0:
             return ()
         pages = self.numpy.frombuffer(data, "u1", count * PAGE, first).reshape(count, PAGE)
-        # One byte in 64 first: a page of numbers shows itself by those.
-        maybe = self.numpy.flatnonzero(~pages[:, 7::64].any(axis=1))
-        return [first + int(at) * PAGE for at in maybe if not pages[at].any()]
+        heads = pages[:, 8:16].any(axis=1)  # a page of numbers shows itself by its first ones
+        if heads.all():
+            return ()
+        return [first + int(at) * PAGE for at in self.numpy.flatnonzero(~heads) if not pages[at].any()]
 
 
 class _Torch:
@@ -226,8 +228,8 @@ class _Torch:
         """(whether there may be a NaN or an Inf, whether all is zero)"""
         numbers = self._numbers(dtype, data)
         if dtype in SUMMED:
-            total = numbers.sum()
-            return not bool(self.torch.isfinite(total)), bool(total == 0) and not bool((numbers != 0).any())
+            low, high = map(float, self.torch.aminmax(numbers))
+            return not (low > -INF and high < INF), low == high == 0
         if dtype in ONE_NAN:
             return bool((numbers == ONE_NAN[dtype]).any()), not bool(numbers.any())
         mask = MASKED[dtype][1]
