@@ -53,7 +53,7 @@ ENVELOPES = (
     ("date", r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d " + _TIME + r"(?: [A-Z]{3,4})? \d{4}:? ?"),
     ("uptime", r"\d+\.\d\d\.\d{3}\.\d{3} (?P<level>[IWE]) "),
     ("level-bracket", r"\[" + _LEVEL + r" *\](?: \[[\w./-]+:\d+(?::[\w<>]+)?\])?:? ?"),
-    ("level", r" ?" + _LEVEL + r"(?: {0,4}[:|] {0,5}| +(?=\[[\w./-]+:\d+\])| +(?=\d\d-\d\d )| {1,5}(?=[\w.\[-]))"),
+    ("level", r" ?" + _LEVEL + r"(?: {0,9}[:|] {0,5}| +(?=\[[\w./-]+:\d+\])| +(?=\d\d-\d\d )| {1,5}(?=[\w.\[-]))"),
     ("logger-level", r"(?:- )?(?!step\b|epoch\b)[A-Za-z_][\w.]*:? - " + _LEVEL + r" - (?:[\w.]+ - )?"),
     ("level-logger", r"- " + _LEVEL + r" - (?:[\w.<>]+(?::\d+)? - )?"),
     ("place", r"\[[\w./-]+\.(?:py|cpp|cc|cu|rs|go):\d+(?::[\w<>]+)?\] ?"),
@@ -71,7 +71,7 @@ _STARTS = {
     "level": " TDINSWECFdiwefc", "place": "[", "logfmt": "t", "place-go": "s", "date": "SMTWF", "stream": "sS",
     "level-logger": "-", "node": "abcdefghijklmnopqrstuvwxyz",
 }  # fmt: skip
-_TRIES = {}  # type: ignore[var-annotated]
+_TRIES = {}
 
 
 def _tries(char):
@@ -164,7 +164,7 @@ def undress(number, raw):
     text = text[position:]
     if "[repeated " in text:
         text = _REPEATED.sub("", text)
-    if dressed and dressed[-1] == "logfmt":
+    if "logfmt" in dressed:
         text = text.rstrip('"')
     return Line(number, shown, text, _number(rank), _number(pid), source, level, dressed)
 

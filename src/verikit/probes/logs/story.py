@@ -125,7 +125,7 @@ EXITS = {9: "killed", 11: "segfault", 6: "segfault", 4: "segfault", 7: "bus_erro
 PID = re.compile(r"\bpid[=:]? ?'?(\d+)|Killed process (\d+)|: line \d+: +(\d+) [KSAB]")
 
 
-class Kept(list):  # type: ignore[type-arg]
+class Kept(list):
     """A list that keeps its first and last elements and counts them all."""
 
     total = 0

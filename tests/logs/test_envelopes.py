@@ -1,0 +1,88 @@
+"""Prefixes of programs and collectors: what is left of a line without them, and what they say of its writer."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verikit.probes.logs.envelopes import undress
+
+ROWS = [
+    ("step 3", "step 3", None, None, 0),
+    ("2025-10-21 09:11:02,123 INFO gen: done=3", "gen: done=3", None, None, 20),
+    ("INFO 10-21 09:11:02 [core.py:77] Waiting", "Waiting", None, None, 20),
+    ("(EngineCore_DP0 pid=441) ERROR 10-21 09:11:02 [core.py:718]   File", "  File", None, 441, 40),
+    ("(EngineCore_DP0 pid=4) (Worker_TP1 pid=12) ERROR 10-21 09:12:00 [x.py:5] boom", "boom", None, 12, 40),
+    ("(VllmWorker rank=1 pid=77) ERROR 10-21 09:12:00 [x.py:5] boom", "boom", 1, 77, 40),
+    ("[2025-05-21 19:03:56 TP2] Scheduler hit", "Scheduler hit", 2, None, 0),
+    ("[2025-05-21 19:03:56 DP2 TP3] Scheduler hit", "Scheduler hit", 3, None, 0),
+    ("[rank3]: Traceback", "Traceback", 3, None, 0),
+    ("[default5]:Traceback", "Traceback", 5, None, 0),
+    ("[80746] [rank0]: boom", "boom", 0, None, 0),
+    ("[rank4]:[E321 02:07:08.703000754 ProcessGroupNCCL.cpp:632] [Rank 4] Watchdog", "Watchdog", 4, None, 40),
+    ("12: [rank7]: boom", "boom", 7, None, 0),
+    ("worker-1: boom", "boom", None, None, 0),
+    ("[1,3]<stderr>:boom", "boom", 3, None, 0),
+    ("trainer-1  | boom", "boom", None, None, 0),
+    ("2025-05-05T10:00:00.123456789Z stderr F boom", "boom", None, None, 0),
+    ("May  5 10:01:00 gpu-b3 kernel: NVRM: Xid", "NVRM: Xid", None, None, 0),
+    ("Mai  5 10:01:00 gpu-b3 train[44]: boom", "boom", None, None, 0),
+    ("[ 9412.301234] NVRM: Xid", "NVRM: Xid", None, None, 0),
+    ("E0000 00:00:1736163964.081234    1234 cuda_dnn.cc:8310] Unable", "Unable", None, None, 40),
+    ("W0702 18:40:11.613000 55120 torch/distributed/run.py:766] Setting", "Setting", None, None, 30),
+    ("[E 2025-03-11 08:15:42.442 ServerApp] Notebook", "Notebook", None, None, 40),
+    ("[2025-04-28 06:51:00,847] [INFO] [real_accelerator.py:239:get_accelerator] Setting", "Setting", None, None, 20),
+    (
+        'time=2025-05-05T10:00:00.001+02:00 level=INFO source=routes.go:1238 msg="Listening"',
+        "Listening",
+        None,
+        None,
+        20,
+    ),
+    ("\x1b[36m(TaskRunner pid=4242)\x1b[0m step:1", "step:1", None, 4242, 0),
+    (
+        "#033[2m2024-10-16T10:41:00.252639Z#033[0m  INFO text_generation_launcher: Args",
+        "text_generation_launcher: Args",
+        None,
+        None,
+        20,
+    ),
+    (
+        "2025-05-05 10:00:00.123 | INFO     | trainer.loop:run:88 - step 3",
+        "trainer.loop:run:88 - step 3",
+        None,
+        None,
+        20,
+    ),
+    ("2025-08-29 05:00:31,045 - trainer - INFO - step=100", "step=100", None, None, 20),
+    ("[pod/train-0/main] boom", "boom", None, None, 0),
+    ('{"ts": "x", "level": "ERROR", "msg": "boom", "step": 3}', "boom step: 3", None, None, 40),
+    (
+        '{"level":"INFO","fields":{"message":"Connected"},"target":"text_generation_router::server"}',
+        "text_generation_router::server: Connected",
+        None,
+        None,
+        20,
+    ),
+    ("a\rb\r  50%| 3/6 [00:01", "  50%| 3/6 [00:01", None, None, 0),
+    ("boom [repeated 7x across cluster]", "boom", None, None, 0),
+    ('  File "x.py", line 3', '  File "x.py", line 3', None, None, 0),
+    ("Error: ShardCannotStart", "Error: ShardCannotStart", None, None, 0),
+]
+
+
+@pytest.mark.parametrize(("raw", "text", "rank", "pid", "level"), ROWS)
+def test_undressed(raw, text, rank, pid, level):
+    """
+    The message stands alone, with rank, pid and severity taken from what was around it.
+    """
+    line = undress(1, raw.encode())
+
+    assert (line.text, line.rank, line.pid, line.level) == (text, rank, pid, level)
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes(raw):
+    """
+    Whatever the bytes are, something is made of them.
+    """
+    assert isinstance(undress(1, raw.replace(b"\n", b"")).text, str)

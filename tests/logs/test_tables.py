@@ -1,0 +1,80 @@
+"""The tables behind LogHealthy: closed vocabularies, anchored patterns, no pattern that can be made to crawl."""
+
+import json
+import re
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from verikit.probes.logs import tables
+from verikit.probes.logs.story import Story
+from verikit.probes.logs.verdicts import tell
+
+SIGNS = tables.EXCEPTIONS + tables.SIGNS
+ALL = SIGNS + tables.BENIGN + tables.MARKERS + tables.PROGRESS + tables.PHASES
+HOSTILE = [
+    unit * (4000 // len(unit))
+    for unit in ("a", " ", "a.", "a ", "0", "1/2 ", "[", "(", '"', "error: ", "a: ", "-", "at 1 ", "A:", ": ")
+]
+
+
+def test_rows_have_six_columns_and_one_id():
+    """
+    Each row is (id, role, pattern, kind, hint, source), and no id comes twice in a table.
+    """
+    for table in (SIGNS, tables.BENIGN, tables.MARKERS, tables.PROGRESS, tables.PHASES):
+        assert {len(row) for row in table} == {6}
+        assert len({row[0] for row in table}) == len(table)
+
+
+def test_kinds_are_closed():
+    """
+    Every sign names a kind of the closed list, and every kind has its hint.
+    """
+    assert {row[3] for row in SIGNS} <= set(tables.KINDS)
+    assert all(tables.HINTS[kind] and "\n" not in tables.HINTS[kind] for kind in tables.KINDS)
+
+
+def test_roles_are_known():
+    """
+    Roles are those that the judgement knows.
+    """
+    assert {row[1] for row in SIGNS} <= {"root", "fatal", "unclear", "messenger", "cascade", "weak", "soft", "stopped"}
+    assert {row[1] for row in tables.BENIGN} <= {"line", "trace", "retry", "stop", "contain"}
+
+
+@pytest.mark.parametrize("row", ALL, ids=lambda row: row[0])
+def test_pattern_can_not_be_made_to_crawl(row):
+    """
+    No pattern ignores case, begins with `.*`, or takes more than a moment on a hostile line.
+    """
+    pattern = re.compile(row[2])
+    assert not pattern.flags & re.IGNORECASE
+    assert not row[2].startswith(".*")
+    start = time.process_time()
+    for text in HOSTILE:
+        pattern.match(text)
+        if row[0] not in {sign[0] for sign in tables.EXCEPTIONS}:
+            pattern.search(text)
+    assert time.process_time() - start < 1.0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from([
+    b"Traceback (most recent call last):", b'  File "a.py", line 1, in f', b"ValueError: x", b"", b"During handling of the above exception, another exception occurred:",
+    b"step 3", b"step 4", b"[rank1]: Traceback (most recent call last):", b"[rank1]: KeyError: 1", b"```", b"  + Exception Group Traceback (most recent call last):",
+    b"  | ExceptionGroup: x (1 sub-exception)", b"  +-+------- 1 -------", b"    | ValueError: y", b"Killed", b"nohup: ignoring input", b"\xff\xfe\x00", b"a\rb 3/4 [",
+    b'{"msg": "x\\nTraceback (most recent call last):\\nKeyError: 1"}', b"loss: nan", b"Received SIGTERM", b"retrying (1/5)", b"Application startup complete.",
+]), max_size=60))  # fmt: skip
+def test_any_mixture_is_told(lines):
+    """
+    Any mixture of lines is told in facts that JSON carries, and a named line is one of them.
+    """
+    story = Story()
+    story.feed(1, b"\n".join(lines))
+    facts = tell(story)
+
+    json.dumps(facts)
+    assert facts["failure"] is None or 1 <= facts["failure"]["line"] <= len(lines)
