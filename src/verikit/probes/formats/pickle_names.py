@@ -61,6 +61,22 @@ pathlib.PureWindowsPath pathlib._local.PosixPath pathlib._local.PurePosixPath ra
 ml_dtypes.bfloat16 ml_dtypes.float8_e4m3fn ml_dtypes.float8_e5m2
 """
 
+# Arguments, enumerations and small values of the common trainers: built from the bytes at hand, nothing beyond is called.
+# DeepSpeed and Megatron register theirs as safe for torch themselves.
+TRAINERS = """
+transformers.training_args.TrainingArguments transformers.training_args_seq2seq.Seq2SeqTrainingArguments
+transformers.training_args.OptimizerNames transformers.training_args.ParallelMode transformers.debug_utils.DebugOption
+transformers.trainer_utils.IntervalStrategy transformers.trainer_utils.SaveStrategy transformers.trainer_utils.HubStrategy
+transformers.trainer_utils.EvaluationStrategy transformers.trainer_utils.SchedulerType
+transformers.trainer_utils.FSDPOption transformers.trainer_pt_utils.AcceleratorConfig accelerate.state.PartialState
+accelerate.utils.dataclasses.DistributedType lightning_fabric.utilities.data.AttributeDict
+lightning.fabric.utilities.data.AttributeDict pytorch_lightning.utilities.parsing.AttributeDict
+deepspeed.runtime.fp16.loss_scaler.LossScaler deepspeed.runtime.fp16.loss_scaler.DynamicLossScaler
+deepspeed.runtime.zero.config.ZeroStageEnum deepspeed.utils.tensor_fragment.fragment_address
+megatron.core.enums.ModelType megatron.core.transformer.enums.AttnBackend megatron.core.rerun_state_machine.RerunMode
+megatron.core.rerun_state_machine.RerunState megatron.core.rerun_state_machine.RerunDiagnostic
+"""
+
 # Modules nothing of which belongs into a checkpoint: each name in them, and beneath them, is harmful.
 HARMFUL_MODULES = """
 os posix nt subprocess sys socket shutil pty commands runpy code codeop imp importlib pkgutil ctypes _ctypes cffi marshal
@@ -92,7 +108,7 @@ def _names():
         for module in ("torch.", "torch.cuda.", "torch.storage.", "torch.sparse.", "torch.cuda.sparse."):
             names.update((module + kind + "Storage", module + kind + "Tensor"))
     names |= {"numpy." + name for name in NUMPY.split()}
-    return frozenset(names) | frozenset(PLAIN.split())
+    return frozenset(names) | frozenset(PLAIN.split()) | frozenset(TRAINERS.split())
 
 
 HARMLESS = _names()

@@ -12,7 +12,7 @@ CRCs off from one whose CRCs are damaged.  torch before 2.1 wrote none.
 import struct
 import zlib
 
-from verikit.probes.formats import torch_tensors
+from verikit.probes.formats import lightning, torch_tensors
 from verikit.probes.formats import zipfile_directory as zip_
 from verikit.probes.formats.layout import Broken
 from verikit.probes.formats.pickle_walk import walk
@@ -39,6 +39,8 @@ def structure(file, layout):
     _storages(file, directory, top, pickle, layout)
     if top + "constants.pkl" in directory.by_name:
         _script(file, directory, top, crcs, layout)
+    if lightning.MARK in layout.tree:
+        lightning.judge(layout)
 
 
 def _top(directory, layout):
