@@ -12,12 +12,21 @@ def older(data):
     encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
     text = data.decode(encoding)
     try:
-        tokens = [each for each in tokenize.generate_tokens(io.StringIO(text).readline) if each.type not in (tokenize.COMMENT, tokenize.NL)]
+        tokens = [
+            each
+            for each in tokenize.generate_tokens(io.StringIO(text).readline)
+            if each.type not in (tokenize.COMMENT, tokenize.NL)
+        ]
     except (tokenize.TokenError, SyntaxError, IndentationError):
         return data
     rows = text.split("\n")
     for at, token in enumerate(tokens[:-2]):
-        first = at == 0 or tokens[at - 1].type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING)
+        first = at == 0 or tokens[at - 1].type in (
+            tokenize.NEWLINE,
+            tokenize.INDENT,
+            tokenize.DEDENT,
+            tokenize.ENCODING,
+        )
         name, after = tokens[at + 1], tokens[at + 2]
         if token.string == "type" and first and name.type == tokenize.NAME and after.string in ("=", "["):
             row, (line, col) = rows[token.start[0] - 1], token.start

@@ -7,7 +7,7 @@ import sys
 from verikit.probes import interpreter
 from verikit.probes.imports import loading
 from verikit.probes.imports.conditions import constant, dotted
-from verikit.probes.imports.effects import effects_of, path_changes
+from verikit.probes.imports.effects import Effects, effects_of, path_changes
 from verikit.probes.imports.modules import not_yet, removed
 from verikit.probes.imports.rules import finding
 from verikit.probes.imports.scopes import exclusive
@@ -26,11 +26,13 @@ class Disk:
         self.near = asked or resolver.given is not None
         self.changes = path_changes(self.walk, path)
         self.stubs = any(
-            isinstance(row[0], ast.Subscript) and dotted(row[0].value) in ("sys.modules", "modules") for row in self.walk.writes
+            isinstance(row[0], ast.Subscript) and dotted(row[0].value) in ("sys.modules", "modules")
+            for row in self.walk.writes
         ) or any(row[0] == ".setdefault" and dotted(row[1].func.value) == "sys.modules" for row in self.walk.specials)
 
     def run(self):
         live = [row for row in self.walk.imports if not row[4].dead]
+        self.resolver.own_folders = {folder for _, folder in self.changes}
         for node, alias, module, order, arm, scope in live:
             if module == "__future__":
                 continue
@@ -69,9 +71,17 @@ class Disk:
         bound = alias.asname or alias.name
         shown = "." * level + (node.module or "")
         if self.script:
-            text = "`from %s import %s` on line %d: run as a script, the file has no parent package" % (shown, alias.name, node.lineno)
+            text = "`from %s import %s` on line %d: run as a script, the file has no parent package" % (
+                shown,
+                alias.name,
+                node.lineno,
+            )
             self.add("M5", bound, node.lineno, text)
-        elif self.path is not None and (self.resolver.given or self.resolver.package) and level > len([part for part in (self.resolver.package or "").split(".") if part]):
+        elif (
+            self.path is not None
+            and (self.resolver.given or self.resolver.package)
+            and level > len([part for part in (self.resolver.package or "").split(".") if part])
+        ):
             text = "`from %s import %s` on line %d goes above the top package" % (shown, alias.name, node.lineno)
             self.add("M5", bound, node.lineno, text)
 
@@ -101,14 +111,28 @@ class Disk:
             rule = "M3" if self.owners(found) else "M2"
             if scope.kind != "function" or self.asked:
                 self.add(rule, bound, node.lineno, text)
-        elif isinstance(node, ast.ImportFrom) and found.kind == "namespace" and alias.name != "*" and not self.resolver.find(module + "." + alias.name):
+        elif (
+            isinstance(node, ast.ImportFrom)
+            and found.kind == "namespace"
+            and alias.name != "*"
+            and not self.resolver.find(module + "." + alias.name)
+        ):
             if self.asked:
-                self.add("M2", bound, node.lineno, "line %d imports %s from %s, a folder that has no such module" % (node.lineno, alias.name, module))
+                self.add(
+                    "M2",
+                    bound,
+                    node.lineno,
+                    "line %d imports %s from %s, a folder that has no such module" % (node.lineno, alias.name, module),
+                )
         elif found.kind == "extension":
             self._extension(node, module, bound, found)
 
     def _itself(self, found):
-        return self.path is not None and found.file is not None and os.path.realpath(found.file) == os.path.realpath(self.path)
+        return (
+            self.path is not None
+            and found.file is not None
+            and os.path.realpath(found.file) == os.path.realpath(self.path)
+        )
 
     def _missing(self, node, module, bound, scope):
         later = [folder for _, folder in self.changes if folder not in self.resolver.extra]
@@ -122,12 +146,22 @@ class Disk:
                 return
         stale = self._stale(module)
         if stale:
-            self.add("M2", bound, node.lineno, "line %d imports %s, of which only %s is left: it is not found without its source" % (node.lineno, module, stale))
+            self.add(
+                "M2",
+                bound,
+                node.lineno,
+                "line %d imports %s, of which only %s is left: it is not found without its source"
+                % (node.lineno, module, stale),
+            )
         elif self.asked and not getattr(node, "level", 0) and scope.kind != "function" and self._sure(module):
             what = "the interpreter asked" if self.resolver.known.get("guessed") else self.resolver.known["executable"]
-            self.add("M2", bound, node.lineno, "line %d imports %s, and %s has no such module" % (node.lineno, module, what))
+            self.add(
+                "M2", bound, node.lineno, "line %d imports %s, and %s has no such module" % (node.lineno, module, what)
+            )
         elif not getattr(node, "level", 0):
-            self.notes.append("%s, imported on line %d, is not installed for the interpreter asked" % (module, node.lineno))
+            self.notes.append(
+                "%s, imported on line %d, is not installed for the interpreter asked" % (module, node.lineno)
+            )
         elif self.path is not None and scope.kind != "function" and self.resolver.package and self.asked:
             self.add("M2", bound, node.lineno, "line %d imports %s, which is not there" % (node.lineno, module))
 
@@ -168,7 +202,12 @@ class Disk:
         if first is None or not top or top == mine or getattr(node, "level", 0) or not self._near(first, top):
             return
         found = self.resolver.find(top)
-        if found is None or found.entry is None or os.path.abspath(found.entry) != os.path.abspath(first) or self._itself(found):
+        if (
+            found is None
+            or found.entry is None
+            or os.path.abspath(found.entry) != os.path.abspath(first)
+            or self._itself(found)
+        ):
             return
         if top in self.resolver.known["loaded"]:
             return
@@ -226,7 +265,9 @@ class Disk:
             names = self.resolver._names(folder)
             mine = {n[:-3] for n in names if n.endswith(".py")} | {n for n in names if "." not in n}
             mine &= set(getattr(sys, "stdlib_module_names", mine))  # a first sieve; the target's own list decides
-            mine = {n for n in mine if n + ".py" in names or "__init__.py" in self.resolver._names(os.path.join(folder, n))}
+            mine = {
+                n for n in mine if n + ".py" in names or "__init__.py" in self.resolver._names(os.path.join(folder, n))
+            }
             if mine:
                 known = self.resolver.known
                 mine &= set(known["stdlib"]) - set(known["builtin"]) - set(known["frozen"]) - set(known["loaded"])
@@ -237,8 +278,11 @@ class Disk:
 
     def owners(self, found):
         """Distributions whose records name the module's file, where their hashes of it differ."""
-        if found is None or found.file is None or found.entry is None or not any(
-            each.endswith((".dist-info", ".egg-info")) for each in self.resolver._names(found.entry)
+        if (
+            found is None
+            or found.file is None
+            or found.entry is None
+            or not any(each.endswith((".dist-info", ".egg-info")) for each in self.resolver._names(found.entry))
         ):
             return []
         return [row for row in self._records(found.entry).get(os.path.realpath(found.file), ())]
@@ -267,7 +311,9 @@ class Disk:
         rows = self.owners(self.resolver.find(module) or found) or self.owners(found)
         if rows:
             text = "line %d imports %s, whose file %s are said to own with different content"
-            self.add("M3", bound, node.lineno, text % (node.lineno, module, " and ".join(sorted({name for name, _ in rows}))))
+            self.add(
+                "M3", bound, node.lineno, text % (node.lineno, module, " and ".join(sorted({name for name, _ in rows})))
+            )
             return
         self._stale_copy(node, module, bound, found)
 
@@ -281,9 +327,20 @@ class Disk:
             if "path" not in row or os.path.abspath(row["path"]) == os.path.abspath(found.entry):
                 continue
             other = self.resolver.search(top, [row["path"]])
-            if other is not None and other.file and found.file and not _equal(self.resolver.place, other.file, found.file):
+            if (
+                other is not None
+                and other.file
+                and found.file
+                and not _equal(self.resolver.place, other.file, found.file)
+            ):
                 text = "line %d imports %s: the copy %s hides %s, which %s makes editable"
-                self.add("M3", bound, node.lineno, text % (node.lineno, top, found.file, other.file, os.path.basename(row["file"])), severity="changes")
+                self.add(
+                    "M3",
+                    bound,
+                    node.lineno,
+                    text % (node.lineno, top, found.file, other.file, os.path.basename(row["file"])),
+                    severity="changes",
+                )
                 return
 
     # N7: a submodule over an attribute of its package; N21.
@@ -295,31 +352,70 @@ class Disk:
         summary = self.resolver.summary(package)
         if summary is None or self.resolver.find(module) is None:
             return
-        binds = [bind for bind in summary.live(sub) if not bind.imported or self.resolver.site(bind.target) != self.resolver.site((module, None))]
+        binds = [
+            bind
+            for bind in summary.live(sub)
+            if not bind.imported or self.resolver.site(bind.target) != self.resolver.site((module, None))
+        ]
         if not binds or self._loads_itself(summary, package, module) or self._loaded_above(module, order):
             return
         text = "line %d loads the module %s, which takes the place of %s.%s of line %d in %s"
         uses = [p.lineno for p in ast.walk(self.names.tree) if isinstance(p, ast.Call) and dotted(p.func) == module]
-        taken = [row[0].lineno for row in self.walk.imports if row[2] == package and row[1].name == sub and isinstance(row[0], ast.ImportFrom)]
+        taken = [
+            row[0].lineno
+            for row in self.walk.imports
+            if row[2] == package and row[1].name == sub and isinstance(row[0], ast.ImportFrom)
+        ]
         if self.added is not None or uses or taken:
-            self.add("N7", package.partition(".")[0], node.lineno, text % (node.lineno, module, package, sub, binds[0].line, os.path.basename(summary.file)), (uses + taken + [None])[0])
+            self.add(
+                "N7",
+                package.partition(".")[0],
+                node.lineno,
+                text % (node.lineno, module, package, sub, binds[0].line, os.path.basename(summary.file)),
+                (uses + taken + [None])[0],
+            )
 
     def _loads_itself(self, summary, package, module):
         for node, alias, name, _, arm, scope in summary.walk.imports:
             if scope.kind == "function" or arm.dead:
                 continue
-            if name == module or name.startswith(module + ".") or (name == package and isinstance(node, ast.ImportFrom) and package + "." + alias.name == module):
+            if (
+                name == module
+                or name.startswith(module + ".")
+                or (name == package and isinstance(node, ast.ImportFrom) and package + "." + alias.name == module)
+            ):
                 return True
         return False
 
     def _loaded_above(self, module, order):
-        return any(row[2] == module and row[3] < order and not row[4].dead and row[5].kind != "function" for row in self.walk.imports)
+        return any(
+            row[2] == module and row[3] < order and not row[4].dead and row[5].kind != "function"
+            for row in self.walk.imports
+        )
 
     def _stubbed(self, node, module, order, scope):
         for target, holder, at, arm, where in self.walk.writes:
-            if isinstance(holder, ast.Delete) or not isinstance(target, ast.Subscript) or dotted(target.value) not in ("sys.modules", "modules"):
+            if (
+                isinstance(holder, ast.Delete)
+                or not isinstance(target, ast.Subscript)
+                or dotted(target.value) not in ("sys.modules", "modules")
+            ):
                 continue
-            self._stub(node, module, order, constant(getattr(target.slice, "value", target.slice) if type(target.slice).__name__ == "Index" else target.slice), holder, at, arm, where, scope)
+            self._stub(
+                node,
+                module,
+                order,
+                constant(
+                    getattr(target.slice, "value", target.slice)
+                    if type(target.slice).__name__ == "Index"
+                    else target.slice
+                ),
+                holder,
+                at,
+                arm,
+                where,
+                scope,
+            )
         for name, call, at, arm, where in self.walk.specials:
             if name == ".setdefault" and dotted(call.func.value) == "sys.modules" and call.args:
                 self._stub(node, module, order, constant(call.args[0]), call, at, arm, where, scope)
@@ -328,13 +424,24 @@ class Disk:
         known, name = key
         if not known or arm.dead or not isinstance(name, str) or not (module == name or module.startswith(name + ".")):
             return
-        early = where.kind == "function" and any(call[0] == where.name and call[1] < order for call in self.walk.module.calls)
+        early = where.kind == "function" and any(
+            call[0] == where.name and call[1] < order for call in self.walk.module.calls
+        )
         if not early and (where.kind == "function" or at > order):
             return
-        if exclusive(arm, self._arm_of(node)) or self.resolver.find(name) is None or (self.added is None and is_conditional(arm)):
+        if (
+            exclusive(arm, self._arm_of(node))
+            or self.resolver.find(name) is None
+            or (self.added is None and is_conditional(arm))
+        ):
             return
         value = getattr(holder, "value", None)
-        if value is not None and any(isinstance(p, ast.Name) and p.id in self.walk.module.binds and any(b.imported and b.target == (name, None) for b in self.walk.module.binds[p.id]) for p in ast.walk(value)):
+        if value is not None and any(
+            isinstance(p, ast.Name)
+            and p.id in self.walk.module.binds
+            and any(b.imported and b.target == (name, None) for b in self.walk.module.binds[p.id])
+            for p in ast.walk(value)
+        ):
             return
         bound = node.names[0].asname or node.names[0].name.partition(".")[0]
         text = "line %d imports %s, and line %d has put something else into sys.modules under that name"
@@ -354,9 +461,14 @@ class Disk:
         for node, alias, module, order, arm, scope in live:
             if scope.kind == "function" or (self.added is not None and node.lineno not in self.added):
                 continue
-            if any(row[2] == module and row[3] < order and row[0].lineno != node.lineno for row in live if row[5].kind != "function"):
-                continue  # loaded already
-            theirs = loading.effects(self.resolver, module)
+            if any(
+                row[2] == module and row[3] < order and row[0].lineno != node.lineno
+                for row in live
+                if row[5].kind != "function"
+            ):
+                theirs = Effects()  # loaded already
+            else:
+                theirs = loading.effects(self.resolver, module)
             if patched and isinstance(node, ast.ImportFrom) and alias.name != "*":
                 theirs.reads.setdefault(("attr", "%s.%s" % (module, alias.name)), node.lineno)
             if theirs.reads or theirs.writes:
@@ -379,9 +491,20 @@ class Disk:
             return
         if self.added is None:
             return
-        reload = min((row[0].lineno for row in self.walk.imports if row[2] == module and row[0].lineno not in self.added and row[5].kind != "function"), default=None)
+        reload = min(
+            (
+                row[0].lineno
+                for row in self.walk.imports
+                if row[2] == module and row[0].lineno not in self.added and row[5].kind != "function"
+            ),
+            default=None,
+        )
         for what in sorted(theirs.writes.keys() & mine.uses.keys(), key=str):
-            uses = [at for at in mine.uses[what] if (at[0] > order and (reload is None or at[0] < reload)) or (at[2] and reload is None)]
+            uses = [
+                at
+                for at in mine.uses[what]
+                if (at[0] > order and (reload is None or at[0] < reload)) or (at[2] and reload is None)
+            ]
             uses = [at for at in uses if at[1] not in self.added]
             if uses:
                 text = "line %d loads %s, which sets %s; line %d then sees it"
@@ -394,14 +517,24 @@ class Disk:
             if node.lineno not in self.added or scope.kind == "function" or getattr(node, "level", 0):
                 continue
             top = module.partition(".")[0]
-            old = [row for row in live if row[2].partition(".")[0] == top and row[0].lineno not in self.added and row[3] > order]
+            old = [
+                row
+                for row in live
+                if row[2].partition(".")[0] == top and row[0].lineno not in self.added and row[3] > order
+            ]
             for row in old[:1]:
                 self.resolver.extra = self.path_at(order)
                 first = self.resolver.find(top)
                 self.resolver.extra = self.path_at(row[3])
                 second = self.resolver.find(top)
                 if first and second and first.file != second.file:
-                    text = "line %d loads %s from %s; line %d would have found %s" % (node.lineno, top, first.file, row[0].lineno, second.file)
+                    text = "line %d loads %s from %s; line %d would have found %s" % (
+                        node.lineno,
+                        top,
+                        first.file,
+                        row[0].lineno,
+                        second.file,
+                    )
                     self.add("S1", alias.asname or top, node.lineno, text, row[0].lineno)
         self.resolver.extra = []
 
@@ -410,18 +543,29 @@ def is_guarded(arm):
     """Whether an ImportError raised there is caught."""
     while arm is not None:
         construct = arm.construct
-        if arm.kind == "try" and arm.label == "body" and any(
-            handler.type is None or any("'%s'" % word in ast.dump(handler.type) for word in IMPORT_ERRORS) for handler in construct.handlers
+        if (
+            arm.kind == "try"
+            and arm.label == "body"
+            and any(
+                handler.type is None or any("'%s'" % word in ast.dump(handler.type) for word in IMPORT_ERRORS)
+                for handler in construct.handlers
+            )
         ):
             return True
-        if arm.kind == "with" and any("suppress" in ast.dump(item.context_expr) or "raises" in ast.dump(item.context_expr) for item in construct.items):
+        if arm.kind == "with" and any(
+            "suppress" in ast.dump(item.context_expr) or "raises" in ast.dump(item.context_expr)
+            for item in construct.items
+        ):
             return True
         arm = arm.parent
     return False
 
 
 def is_conditional(arm):
-    return any(each.kind in ("if", "rest", "match", "try") and (each.test is not None or each.kind != "if") for each in arm.path())
+    return any(
+        each.kind in ("if", "rest", "match", "try") and (each.test is not None or each.kind != "if")
+        for each in arm.path()
+    )
 
 
 def _equal(place, one, other):

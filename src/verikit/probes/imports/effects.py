@@ -99,7 +99,11 @@ def _note(node, effects, modules, deferred):
                 effects.use(("set", "random"), node.lineno, node.lineno, deferred)
         elif full and not deferred:
             effects.write(("attr", full), node.lineno, node.lineno)
-    elif isinstance(node, ast.Compare) and len(node.comparators) == 1 and _full(node.comparators[0], modules) == "os.environ":
+    elif (
+        isinstance(node, ast.Compare)
+        and len(node.comparators) == 1
+        and _full(node.comparators[0], modules) == "os.environ"
+    ):
         key = constant(node.left)
         if key[0]:
             effects.use(("env", "os.environ[%r]" % (key[1],)), node.lineno, node.lineno, deferred)
@@ -143,7 +147,11 @@ def path_changes(walk, path):
     """[(order, folder)] of what the module puts on sys.path itself, where the folder can be read off the text."""
     rows = []
     for name, call, order, arm, scope in walk.specials:
-        if arm.dead or scope.kind == "function" or dotted(getattr(call.func, "value", None)) not in ("sys.path", "path"):
+        if (
+            arm.dead
+            or scope.kind == "function"
+            or dotted(getattr(call.func, "value", None)) not in ("sys.path", "path")
+        ):
             continue
         if name in (".insert", ".append") and call.args:
             folder = folder_of(call.args[-1], path, walk)
@@ -190,6 +198,10 @@ def _folder_call(node, path, walk, depth):
             return os.path.dirname(base)
         if tail == "join":
             parts = [constant(each) for each in node.args[1:]]
-            return os.path.normpath(os.path.join(base, *(p for _, p in parts))) if all(k and isinstance(p, str) for k, p in parts) else None
+            return (
+                os.path.normpath(os.path.join(base, *(p for _, p in parts)))
+                if all(k and isinstance(p, str) for k, p in parts)
+                else None
+            )
         return base
     return None

@@ -51,7 +51,12 @@ def _lacks(resolver, summary, node, alias, wanted):
         return None if alias.name == "*" or local.live(alias.name) else alias.name
     bound = alias.asname or wanted
     for part in ast.walk(summary.tree):
-        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == bound and not local.live(part.attr):
+        if (
+            isinstance(part, ast.Attribute)
+            and isinstance(part.value, ast.Name)
+            and part.value.id == bound
+            and not local.live(part.attr)
+        ):
             return part.attr
     return None
 
@@ -74,7 +79,9 @@ def effects(resolver, module, depth=0, seen=None):
     for node, alias, wanted, _, arm, scope in summary.walk.imports:
         if scope.kind == "function" or arm.dead:
             continue
-        inner = effects(resolver, absolute(node, package) if isinstance(node, ast.ImportFrom) else wanted, depth + 1, seen)
+        inner = effects(
+            resolver, absolute(node, package) if isinstance(node, ast.ImportFrom) else wanted, depth + 1, seen
+        )
         total.reads.update(inner.reads)
         total.writes.update(inner.writes)
     return total
@@ -118,7 +125,11 @@ class Project:
         if name in self.names:
             return self.names[name]
         beside = os.path.relpath(os.path.dirname(file), self.root).replace(os.sep, ".")
-        return self.names.get("%s.%s" % (beside, name)) if beside != "." and "__init__.py" not in os.listdir(os.path.dirname(file)) else None
+        return (
+            self.names.get("%s.%s" % (beside, name))
+            if beside != "." and "__init__.py" not in os.listdir(os.path.dirname(file))
+            else None
+        )
 
     def closure(self, file):
         seen, waiting = set(), [file]
@@ -135,7 +146,9 @@ class Project:
         if len(self.files) > MOST_FILES:
             return []
         mine = self.closure(self.path)
-        users = [file for file in self.files if file != self.path and file not in mine and self.path in self.closure(file)]
+        users = [
+            file for file in self.files if file != self.path and file not in mine and self.path in self.closure(file)
+        ]
         loaded = {each for file in users for each in self.load_edges(file)}
         return [file for file in users if file not in loaded] or users
 
@@ -153,7 +166,11 @@ class Project:
 def _files(root):
     found = []
     for folder, inner, names in os.walk(root):
-        inner[:] = sorted(each for each in inner if not each.startswith(".") and each != "__pycache__" and not each.endswith((".dist-info", ".egg-info")))
+        inner[:] = sorted(
+            each
+            for each in inner
+            if not each.startswith(".") and each != "__pycache__" and not each.endswith((".dist-info", ".egg-info"))
+        )
         found += [os.path.join(folder, name) for name in sorted(names) if name.endswith(".py")]
         if len(found) > MOST_FILES:
             break
@@ -192,7 +209,15 @@ class Play:
         if len(self.modules) > MOST_DEPTH * 5:
             return
         if name == self.program:
-            self.faults.setdefault(("again", name), (asker, 0, "%s runs twice: as the program and, imported by name, as %s" % (os.path.basename(self.project.names[name]), name)))
+            self.faults.setdefault(
+                ("again", name),
+                (
+                    asker,
+                    0,
+                    "%s runs twice: as the program and, imported by name, as %s"
+                    % (os.path.basename(self.project.names[name]), name),
+                ),
+            )
         self._body(name, self.project.names[name], False)
         if parent in self.modules:
             self.modules[parent]["names"][name.rpartition(".")[2]] = name
@@ -233,9 +258,15 @@ class Play:
             for part in node.decorator_list + node.bases:
                 self._expression(part, state, world)
             inner = dict(state, names=dict(names))
-            self._block([each for each in node.body if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))], inner, world)
+            self._block(
+                [each for each in node.body if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))],
+                inner,
+                world,
+            )
             names[node.name] = None
-            state["defs"][node.name] = next((each for each in node.body if getattr(each, "name", "") == "__init__"), None)
+            state["defs"][node.name] = next(
+                (each for each in node.body if getattr(each, "name", "") == "__init__"), None
+            )
         elif isinstance(node, ast.If):
             known = truth(node.test, world)
             self._expression(node.test, state, world)
@@ -244,7 +275,10 @@ class Play:
             if known is not True:
                 self._block(node.orelse, state, world)
         elif type(node).__name__ in ("Try", "TryStar"):
-            guard = any(h.type is None or any("'%s'" % word in ast.dump(h.type) for word in IMPORT_ERRORS) for h in node.handlers)
+            guard = any(
+                h.type is None or any("'%s'" % word in ast.dump(h.type) for word in IMPORT_ERRORS)
+                for h in node.handlers
+            )
             self.guards += guard
             self._block(node.body, state, world)
             self.guards -= guard
@@ -263,7 +297,12 @@ class Play:
             value = getattr(node, "value", None)
             self._expression(value if isinstance(value, ast.AST) else node, state, world)
             self._bind_all(node, names)
-            if isinstance(node, ast.Assign) and isinstance(value, ast.Name) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            if (
+                isinstance(node, ast.Assign)
+                and isinstance(value, ast.Name)
+                and len(node.targets) == 1
+                and isinstance(node.targets[0], ast.Name)
+            ):
                 names[node.targets[0].id] = names.get(value.id)
             if isinstance(node, ast.Delete):
                 for target in node.targets:
@@ -303,7 +342,9 @@ class Play:
             return
         text = "%s line %d needs %s of %s, which is still being loaded and has not bound it yet (a circular import)"
         where = os.path.basename(state["file"])
-        self.faults.setdefault((state["file"], module, name), (state["file"], node.lineno, text % (where, node.lineno, name, module)))
+        self.faults.setdefault(
+            (state["file"], module, name), (state["file"], node.lineno, text % (where, node.lineno, name, module))
+        )
 
     def _expression(self, node, state, world):
         for part in _run_now(node):
@@ -338,14 +379,24 @@ class Play:
         body = owner["defs"].get(name)
         if body is None:
             return
-        home = next((m for m in self.modules.values() if m["defs"].get(name) is body and m["file"] != state["file"]), owner) if owner is state and name not in _defined(self.trees, state) else owner
+        home = (
+            next(
+                (m for m in self.modules.values() if m["defs"].get(name) is body and m["file"] != state["file"]), owner
+            )
+            if owner is state and name not in _defined(self.trees, state)
+            else owner
+        )
         inner = dict(home, names=dict(home["names"]), depth=state["depth"] + 1)
         self._block(body.body, inner, world)
 
 
 def _defined(trees, state):
     tree = trees.get(state["file"])
-    return {each.name for each in tree.body if isinstance(each, (ast.FunctionDef, ast.ClassDef))} if tree is not None else state["defs"]
+    return (
+        {each.name for each in tree.body if isinstance(each, (ast.FunctionDef, ast.ClassDef))}
+        if tree is not None
+        else state["defs"]
+    )
 
 
 def _run_now(node):
@@ -363,7 +414,11 @@ def circles(project, tree_before, tree_after, world, script):
     starts = [(file, script) for file in outside] or [(project.path, script)]
     rows = {}
     for file, as_script in starts[:12]:
-        old = Play(project, {project.path: tree_before}, world).start(file, as_script).faults if tree_before is not None else {}
+        old = (
+            Play(project, {project.path: tree_before}, world).start(file, as_script).faults
+            if tree_before is not None
+            else {}
+        )
         new = Play(project, {project.path: tree_after}, world).start(file, as_script).faults
         for key, row in new.items():
             if key not in old:

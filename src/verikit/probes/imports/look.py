@@ -18,7 +18,18 @@ SHOWN = 20
 MOST_GAP = 3  # folders without __init__.py between a file and the package around it
 
 
-def inspect(place, path=None, source=None, name=None, inject=None, line=None, run_as="auto", root=None, python="host", shared=None):
+def inspect(
+    place,
+    path=None,
+    source=None,
+    name=None,
+    inject=None,
+    line=None,
+    run_as="auto",
+    root=None,
+    python="host",
+    shared=None,
+):
     """Findings, what can't be told, notes and safe lines of one file, with or without an insertion."""
     path = by_name(path, run_as, root) if path is not None else None
     data = source.encode("utf-8", "surrogateescape") if source is not None else read(place, path)
@@ -44,7 +55,9 @@ def inspect(place, path=None, source=None, name=None, inject=None, line=None, ru
     if name is not None:
         facts["findings"] = [each for each in findings if each["name"] == name]
         names.unknowns = [each for each in names.unknowns if each["name"] in (None, name)]
-    facts["imports"] = sum(bind.imported for scope in names.walk.scopes for binds in scope.binds.values() for bind in binds)
+    facts["imports"] = sum(
+        bind.imported for scope in names.walk.scopes for binds in scope.binds.values() for bind in binds
+    )
     facts["bound"] = name is None or question.binds(name)
     facts["run_as"] = "script" if question.world.main else "import"
     return closed(facts, names.unknowns, names.notes + question.notes)
@@ -58,11 +71,17 @@ class Question:
         self.package = package_of(path, root)
         self.script = is_script(run_as, path, data, self.package)
         self.world = World(version, sys.platform, starts(run_as, self.script))
-        self.resolver = Resolver(place, self.world, path, root, "script" if self.script else "import", python, self.package, shared)
+        self.resolver = Resolver(
+            place, self.world, path, root, "script" if self.script else "import", python, self.package, shared
+        )
         self.notes = []
 
     def binds(self, name):
-        return any(bind.imported for scope in self.names.walk.scopes for bind in scope.binds.get(name, ())) or any(
+        scopes = self.names.walk.scopes
+        if name.startswith("__"):  # in a class it is bound under its mangled form
+            mangled = [each for scope in scopes for each in scope.binds if each.endswith(name)]
+            return any(bind.imported for scope in scopes for each in mangled for bind in scope.binds.get(each, ()))
+        return any(bind.imported for scope in scopes for bind in scope.binds.get(name, ())) or any(
             name in (self.resolver.exports(star.target[0]) or ()) for star in self.names.walk.stars
         )
 
@@ -74,7 +93,9 @@ class Question:
         asked = self.name is not None or self.added is not None
         disk = Disk(self.names, self.resolver, self.path, self.added, self.script, asked).run()
         self.notes += disk.notes
-        return self.names.findings + self.unreached() + disk.findings + outside + (self.stars(project) if project else [])
+        return (
+            self.names.findings + self.unreached() + disk.findings + outside + (self.stars(project) if project else [])
+        )
 
     def project(self, tree, old):
         """The files around, where it is known where they begin: only then can a start be played through."""
@@ -88,11 +109,29 @@ class Question:
         rows, outside = loading.circles(project, old, tree, self.world, self.script)
         if outside and self.script:  # another program loads this file, so it is no script itself
             self.script, self.world.main = False, False
-            self.resolver.__init__(self.place, self.world, self.path, self.root, "import", self.resolver.python, self.package, self.resolver.shared)
+            self.resolver.__init__(
+                self.place,
+                self.world,
+                self.path,
+                self.root,
+                "import",
+                self.resolver.python,
+                self.package,
+                self.resolver.shared,
+            )
         asked = self.name is not None or self.added is not None
         mine = [row for row in rows if asked or row[0] == project.path or row[3][0] == "again"]
         bound = self.asked_name(tree)
-        return [finding("M4", bound(row[1] if row[0] == project.path else None), row[1] if row[0] == project.path else None, row[2], severity="changes" if row[3][0] == "again" else "breaks") for row in mine]
+        return [
+            finding(
+                "M4",
+                bound(row[1] if row[0] == project.path else None),
+                row[1] if row[0] == project.path else None,
+                row[2],
+                severity="changes" if row[3][0] == "again" else "breaks",
+            )
+            for row in mine
+        ]
 
     def asked_name(self, tree):
         """The name that an import on that line binds; the name asked for, where the fault is in another file."""
@@ -115,7 +154,14 @@ class Question:
                 for bind in binds:
                     if bind.imported and bind.line in self.added and bind.arm.dead and not _checking(bind.arm):
                         if not any(not each.arm.dead and each.imported for each in binds):
-                            rows.append(finding("P3", name, bind.line, "line %d is never reached: %s would not be bound" % (bind.line, name)))
+                            rows.append(
+                                finding(
+                                    "P3",
+                                    name,
+                                    bind.line,
+                                    "line %d is never reached: %s would not be bound" % (bind.line, name),
+                                )
+                            )
         return rows
 
     def stars(self, project):
@@ -127,13 +173,25 @@ class Question:
         rows = []
         for name, binds in summary.binds.items():
             fresh = [b for b in binds if b.imported and not b.arm.dead and (self.added is None or b.line in self.added)]
-            if not fresh or name.startswith("_") or (self.name not in (None, name)) or (self.added is not None and len(fresh) < len(binds)):
+            if (
+                not fresh
+                or name.startswith("_")
+                or (self.name not in (None, name))
+                or (self.added is not None and len(fresh) < len(binds))
+            ):
                 continue
             for file, other, star in project.star_users(module):
                 taken = _taken(other, star, name, self.resolver, fresh[0].target)
                 if taken:
                     text = "%s of line %d reaches %s through `from %s import *` on line %d and takes %s there"
-                    rows.append(finding("N14", name, fresh[0].line, text % (name, fresh[0].line, os.path.basename(file), module, star.line, taken)))
+                    rows.append(
+                        finding(
+                            "N14",
+                            name,
+                            fresh[0].line,
+                            text % (name, fresh[0].line, os.path.basename(file), module, star.line, taken),
+                        )
+                    )
         return rows
 
 
@@ -202,7 +260,9 @@ def parsed(data, path, version):
     try:
         return tree_of(data, version)
     except placement.ERRORS as error:
-        words = "%s does not parse under Python %d.%d.%d: %s" % ((path or "the source",) + sys.version_info[:3] + (placement._said(error),))
+        words = "%s does not parse under Python %d.%d.%d: %s" % (
+            (path or "the source",) + sys.version_info[:3] + (placement._said(error),)
+        )
         raise CannotSee("unsupported", words, error=str(error), line=getattr(error, "lineno", None)) from None
 
 
@@ -219,7 +279,11 @@ def by_name(path, run_as, root):
     if os.path.exists(path) or run_as not in ("import", "module"):
         return path
     base = os.path.join(os.path.dirname(path), *os.path.basename(path).split("."))
-    for file in (base + ".py", os.path.join(base, "__main__.py") if run_as == "module" else "", os.path.join(base, "__init__.py")):
+    for file in (
+        base + ".py",
+        os.path.join(base, "__main__.py") if run_as == "module" else "",
+        os.path.join(base, "__init__.py"),
+    ):
         if file and os.path.exists(file):
             return file
     return path

@@ -22,20 +22,66 @@ ALIASES = {
     ("six.moves", "builtins"): ("builtins", None),
     ("typing", "io"): ("typing.io", None),
 }
-ALIASES.update({(module, name): ("builtins", name) for module in ("six.moves", "six.moves.builtins", "future.builtins") for name in
-                ("range", "zip", "map", "filter", "input", "open", "str", "int", "round", "super", "max", "min", "chr")})
+ALIASES.update(
+    {
+        (module, name): ("builtins", name)
+        for module in ("six.moves", "six.moves.builtins", "future.builtins")
+        for name in (
+            "range",
+            "zip",
+            "map",
+            "filter",
+            "input",
+            "open",
+            "str",
+            "int",
+            "round",
+            "super",
+            "max",
+            "min",
+            "chr",
+        )
+    }
+)
 # Families in which a name of one is usually, but not always, the object of another.
 KIN = {"typing", "typing_extensions", "collections", "six", "attr", "attrs", "mypy_extensions"}
 # Standard modules without source that a file star-imports; their names are asked from this interpreter's own copy.
-C_MODULES = {"math", "cmath", "time", "itertools", "errno", "_operator", "_socket", "select", "_struct", "posix", "nt", "_ctypes", "sys",
-             "binascii", "zlib", "array", "_functools", "_collections", "unicodedata", "_random", "_bisect", "_heapq", "marshal", "builtins"}
+C_MODULES = {
+    "math",
+    "cmath",
+    "time",
+    "itertools",
+    "errno",
+    "_operator",
+    "_socket",
+    "select",
+    "_struct",
+    "posix",
+    "nt",
+    "_ctypes",
+    "sys",
+    "binascii",
+    "zlib",
+    "array",
+    "_functools",
+    "_collections",
+    "unicodedata",
+    "_random",
+    "_bisect",
+    "_heapq",
+    "marshal",
+    "builtins",
+}
 REMOVED = {
     (3, 8): "macpath",
     (3, 9): "dummy_threading _dummy_thread",
     (3, 10): "formatter parser symbol",
     (3, 11): "binhex",
     (3, 12): "asynchat asyncore distutils imp smtpd",
-    (3, 13): "aifc audioop cgi cgitb chunk crypt imghdr lib2to3 mailcap msilib nis nntplib ossaudiodev pipes sndhdr spwd sunau telnetlib uu xdrlib",
+    (
+        3,
+        13,
+    ): "aifc audioop cgi cgitb chunk crypt imghdr lib2to3 mailcap msilib nis nntplib ossaudiodev pipes sndhdr spwd sunau telnetlib uu xdrlib",
 }
 ADDED = {(3, 9): "zoneinfo graphlib", (3, 11): "tomllib", (3, 14): "annotationlib compression concurrent.interpreters"}
 MOST_MODULES = 400
@@ -58,11 +104,16 @@ class Summary:
         self.tree, self.walk, self.file = tree, walk, file
         self.binds = walk.module.binds
         self.getattr = next((s for s in walk.module.children if s.kind == "function" and s.name == "__getattr__"), None)
-        self.dynamic = any(name in ("exec", "setattr", "delattr", "__import__") and scope.kind == "module" for name, _, _, _, scope in walk.specials) or any(
+        self.dynamic = any(
+            name in ("exec", "setattr", "delattr", "__import__") and scope.kind == "module"
+            for name, _, _, _, scope in walk.specials
+        ) or any(
             self._namespace(call) for name, call, _, _, _ in walk.specials if name in ("globals", "vars", "locals")
         )
         self.replaced = any(
-            isinstance(target, ast.Subscript) and dotted(target.value) in ("sys.modules", "modules") and "__name__" in ast.dump(target.slice)
+            isinstance(target, ast.Subscript)
+            and dotted(target.value) in ("sys.modules", "modules")
+            and "__name__" in ast.dump(target.slice)
             for target, _, _, _, _ in walk.writes
         )
 
@@ -84,11 +135,14 @@ class Resolver:
         self.root = self._start(root, run_as)
         self.run_as = run_as
         self.found, self.sites = {}, {}
-        self.shared = {} if shared is None else shared  # by the files of one tree: what the disk and the interpreter said
+        self.shared = (
+            {} if shared is None else shared
+        )  # by the files of one tree: what the disk and the interpreter said
         self.summaries = self.shared.setdefault("summaries", {})
         self._listed = self.shared.setdefault("listed", {})
         self._known = None
         self.extra = []
+        self.own_folders = frozenset()  # what the file itself puts on sys.path, sooner or later
 
     def _start(self, root, run_as):
         """The folder that is first on sys.path."""
@@ -113,7 +167,19 @@ class Resolver:
             except CannotSee:
                 lib = os.path.dirname(os.__file__)
                 names = getattr(sys, "stdlib_module_names", ())
-                self._known = {"path": [lib, os.path.join(lib, "lib-dynload")], "builtin": list(sys.builtin_module_names), "frozen": [], "stdlib": list(names), "loaded": [], "suffixes": [".so"], "sites": [], "version": list(self.world.version), "guessed": True, "safe_path": False, "finders": []}
+                self._known = {
+                    "path": [lib, os.path.join(lib, "lib-dynload")],
+                    "builtin": list(sys.builtin_module_names),
+                    "frozen": [],
+                    "stdlib": list(names),
+                    "loaded": [],
+                    "suffixes": [".so"],
+                    "sites": [],
+                    "version": list(self.world.version),
+                    "guessed": True,
+                    "safe_path": False,
+                    "finders": [],
+                }
             self.shared["known"] = self._known
             self._builtin = frozenset(self._known["builtin"])
             self._frozen = frozenset(self._known["frozen"])
@@ -136,7 +202,11 @@ class Resolver:
                 folder = os.path.join(self.given, name)
                 if any(each.endswith((".dist-info", ".egg-info", ".pth")) for each in self._names(folder)):
                     rows.append(folder)
-            rows += [row["path"] for row in interpreter.pth_lines(self.place, rows) if "path" in row and row["path"] not in rows]
+            rows += [
+                row["path"]
+                for row in interpreter.pth_lines(self.place, rows)
+                if "path" in row and row["path"] not in rows
+            ]
             self._vendored = rows
         return self._vendored
 
@@ -169,7 +239,11 @@ class Resolver:
             if top in self._builtin:
                 return Found("builtin")
             entries = self.known["path"] if top in self._frozen else self.entries()
-            found = self.search(top, entries) or self._mapped(top) or (self.search(top, self._near()) if top not in self._frozen else None)
+            found = (
+                self.search(top, entries)
+                or self._mapped(top)
+                or (self.search(top, self._near()) if top not in self._frozen else None)
+            )
             if found and top in self._frozen:
                 found.kind = found.kind if found.kind == "package" else "source"
             return found
@@ -183,7 +257,12 @@ class Resolver:
         base = self.given
         if base is None:
             return []
-        return [os.path.join(base, name) for name in sorted(self._names(base)) if "." not in name and os.path.isdir(os.path.join(base, name)) and "__init__.py" not in self._names(os.path.join(base, name))]
+        folders = [os.path.join(base, name) for name in sorted(self._names(base)) if "." not in name]
+        return [
+            folder
+            for folder in folders
+            if folder not in self.own_folders and os.path.isdir(folder) and "__init__.py" not in self._names(folder)
+        ]
 
     def _mapped(self, top):
         for finder in self.known.get("finders", ()):
@@ -350,7 +429,11 @@ class Resolver:
         if summary.dynamic or summary.replaced:
             return None
         names = {name for name in summary.binds if not name.startswith("_") and summary.live(name)}
-        names -= {name for name, gone in summary.walk.module.dels.items() if all(d.order > b.order for d in gone for b in summary.live(name))}
+        names -= {
+            name
+            for name, gone in summary.walk.module.dels.items()
+            if all(d.order > b.order for d in gone for b in summary.live(name))
+        }
         for star in summary.walk.module.star:
             more = self.exports(star.target[0])
             if more is None:
@@ -369,7 +452,11 @@ class Resolver:
                 value, names = node.value, []
             elif isinstance(node, ast.AugAssign) and dotted(node.target) == "__all__":
                 value = node.value
-            elif isinstance(node, ast.Call) and dotted(node.func) in ("__all__.extend", "__all__.append", "__all__.remove") and node.args:
+            elif (
+                isinstance(node, ast.Call)
+                and dotted(node.func) in ("__all__.extend", "__all__.append", "__all__.remove")
+                and node.args
+            ):
                 if node.func.attr == "remove":
                     names = [name for name in names if name != constant(node.args[0])[1]]
                     continue
@@ -386,7 +473,9 @@ class Resolver:
             left, right = self._list(value.left, summary), self._list(value.right, summary)
             return None if left is None or right is None else left + right
         if isinstance(value, (ast.List, ast.Tuple)):
-            parts = [self._list(e.value, summary) if isinstance(e, ast.Starred) else [constant(e)[1]] for e in value.elts]
+            parts = [
+                self._list(e.value, summary) if isinstance(e, ast.Starred) else [constant(e)[1]] for e in value.elts
+            ]
             return None if None in parts else [name for part in parts for name in part]
         text = dotted(value)
         if text and text.endswith(".__all__"):
@@ -401,7 +490,13 @@ class Resolver:
     def missing_exports(self, module):
         """Names in a module's __all__ that it does not have: a star import of it raises."""
         summary = self.summary(module)
-        if summary is None or summary.dynamic or summary.replaced or summary.getattr is not None or "__all__" not in summary.binds:
+        if (
+            summary is None
+            or summary.dynamic
+            or summary.replaced
+            or summary.getattr is not None
+            or "__all__" not in summary.binds
+        ):
             return []
         listed = self.listed(summary) or []
         return [name for name in listed if self.lacks(module, name)]
@@ -411,9 +506,17 @@ class Resolver:
         found, summary = self.find(module), self.summary(module)
         if summary is None or summary.dynamic or summary.replaced or summary.getattr is not None:
             return False
-        if name in summary.binds or name in MODULE_ATTRIBUTES or any(name in s.globals and name in s.binds for s in summary.walk.scopes):
+        if (
+            name in summary.binds
+            or name in MODULE_ATTRIBUTES
+            or any(name in s.globals and name in s.binds for s in summary.walk.scopes)
+        ):
             return False
-        if found.folders and (self.find(module + "." + name) or "__path__" in summary.binds or any("__path__" in ast.dump(t) for t, *_ in summary.walk.writes)):
+        if found.folders and (
+            self.find(module + "." + name)
+            or "__path__" in summary.binds
+            or any("__path__" in ast.dump(t) for t, *_ in summary.walk.writes)
+        ):
             return False
         for star in summary.walk.module.star:
             names = self.exports(star.target[0])
@@ -422,7 +525,19 @@ class Resolver:
         return True
 
 
-MODULE_ATTRIBUTES = {"__name__", "__file__", "__doc__", "__package__", "__spec__", "__loader__", "__path__", "__dict__", "__builtins__", "__cached__", "__annotations__"}
+MODULE_ATTRIBUTES = {
+    "__name__",
+    "__file__",
+    "__doc__",
+    "__package__",
+    "__spec__",
+    "__loader__",
+    "__path__",
+    "__dict__",
+    "__builtins__",
+    "__cached__",
+    "__annotations__",
+}
 
 
 def _tops(target):
@@ -431,9 +546,13 @@ def _tops(target):
 
 def removed(version, module):
     """The version that removed a standard module, where that is not newer than this one."""
-    return next((since for since, names in REMOVED.items() if module in names.split() and tuple(version[:2]) >= since), None)
+    return next(
+        (since for since, names in REMOVED.items() if module in names.split() and tuple(version[:2]) >= since), None
+    )
 
 
 def not_yet(version, module):
     """The version that brought a standard module, where that is newer than this one."""
-    return next((since for since, names in ADDED.items() if module in names.split() and tuple(version[:2]) < since), None)
+    return next(
+        (since for since, names in ADDED.items() if module in names.split() and tuple(version[:2]) < since), None
+    )

@@ -169,7 +169,12 @@ class Names:
                 return
         elif self._meant(scope, name, first, second):
             return
-        if optional and self.added is None and (second.imported or _placeholder(second)):
+        if (
+            optional
+            and self.added is None
+            and not _independent(first, second)
+            and (second.imported or _placeholder(second))
+        ):
             self.notes.append(
                 "%s is bound on line %d and, on a condition, again on line %d" % (name, first.line, second.line)
             )
@@ -180,7 +185,9 @@ class Names:
             )
             return
         if self.added is None and self._only_annotations(scope, name):
-            self.notes.append("%s is bound on lines %d and %d, and read in annotations alone" % (name, first.line, second.line))
+            self.notes.append(
+                "%s is bound on lines %d and %d, and read in annotations alone" % (name, first.line, second.line)
+            )
             return
         rule, message = self._words(scope, name, first, second)
         line, other = (first.line, second.line) if first.imported else (second.line, first.line)
@@ -210,7 +217,12 @@ class Names:
             return first.kind == "parameter" and _asks_none(second.arm, name)
         if _reads(second, name):
             return True
-        if second.kind == "augment" and self.added is None and not self.reads(scope, name)[1] and scope.kind == "module":
+        if (
+            second.kind == "augment"
+            and self.added is None
+            and not self.reads(scope, name)[1]
+            and scope.kind == "module"
+        ):
             return True  # an imported text or list is added to, and only code below reads it
         return any(_reads(second, saved) for saved in self._saved(scope, name, first, second))
 
@@ -371,6 +383,9 @@ class Names:
     def _called(self, scope):
         return any(call[0] == scope.name for each in self.walk.scopes for call in each.calls if each is not scope)
 
+    def _called_at_load(self, scope):
+        return any(call[0] == scope.name for call in self.module.calls)
+
     def _texts(self):
         """exec of a literal, globals()[…] = …, setattr on the module: bindings written as text."""
         for target, holder, order, arm, scope in self.walk.writes:
@@ -388,7 +403,7 @@ class Names:
         if known and isinstance(key, str):
             self._bind_text(key, "del" if deleted else "exec", holder, order, arm, scope)
         elif scope.kind == "module" or dotted(target.value) is None:
-            self._computed(holder, arm, deleted, target)
+            self._computed(holder, arm, scope, deleted, target)
 
     def _is_namespace(self, node, scope):
         """Whether an expression is the module's own dict."""
@@ -424,12 +439,15 @@ class Names:
         bind = Bind(name, kind, node, order, arm, home, target)
         (home.dels if kind == "del" else home.binds).setdefault(name, []).append(bind)
 
-    def _computed(self, node, arm, deleted, target=None):
+    def _computed(self, node, arm, scope, deleted=False, target=None):
         """Something that can't be read off the text may bind, or delete, any name of the module."""
         if arm.dead:
             return
         if deleted:
             self._cleared(node, target)
+            return
+        if scope.kind == "function" and not self._called_at_load(scope):
+            self.notes.append("%s() binds names of this module by computed text, line %d" % (scope.name, node.lineno))
             return
         self.untold(node.lineno, "line %d binds names of this module by computed text" % node.lineno)
 
@@ -470,7 +488,7 @@ class Names:
             if known and isinstance(key, str):
                 self._bind_text(key, "exec" if name == "setattr" else "del", call, order, arm, scope)
             else:
-                self._computed(call, arm, False)
+                self._computed(call, arm, scope)
         elif name == ".update" and self._is_namespace(call.func.value, scope):
             self._update(call, order, arm, scope)
         elif name in (".pop", ".setdefault") and self._is_namespace(call.func.value, scope) and call.args:
@@ -481,14 +499,14 @@ class Names:
             elif name == ".pop":
                 self._cleared(call, None)
             else:
-                self._computed(call, arm, False)
+                self._computed(call, arm, scope)
         elif name == ".clear" and self._is_namespace(call.func.value, scope):
             self._cleared(call, None)
 
     def _update(self, call, order, arm, scope):
         for word in call.keywords:
             if word.arg is None:
-                self._computed(call, arm, False)
+                self._computed(call, arm, scope)
             else:
                 self._bind_text(word.arg, "exec", call, order, arm, scope)
         for argument in call.args:
@@ -498,7 +516,7 @@ class Names:
                 for key in argument.keys:
                     self._bind_text(key.value, "exec", call, order, arm, scope)
             else:
-                self._computed(call, arm, False)
+                self._computed(call, arm, scope)
 
     def _exec(self, call, order, arm, scope):
         own = len(call.args) > 1 or call.keywords
@@ -508,7 +526,7 @@ class Names:
             return
         known, text = constant(call.args[0]) if call.args else (False, None)
         if not known or not isinstance(text, str):
-            self._computed(call, arm, False)
+            self._computed(call, arm, scope)
             return
         try:
             inner = ast.parse(text)
@@ -656,7 +674,11 @@ class Names:
         flow.block(scope.node.body, UNBOUND)
         surely = [use for use in flow.uses if use[1] == UNBOUND]
         shadows = self._shadows(scope, name)
-        if not surely and self.added is None and all(_conditional_arm(bind.arm) for bind in self.module.binds.get(name, ())):
+        if (
+            not surely
+            and self.added is None
+            and all(_conditional_arm(bind.arm) for bind in self.module.binds.get(name, ()))
+        ):
             shadows = False  # further out it is bound on a condition too: which of the two holds can't be read off
         wrong = surely or (flow.uses if shadows else [])
         if not wrong:
@@ -1003,13 +1025,33 @@ def _conditional(first, second):
     return any(_optional(arm, second) for arm in inner if id(arm) not in outer)
 
 
+def _independent(first, second):
+    """Whether each of two imports has a condition of its own, so that both may run.
+
+    `if is_cuda: … if is_npu: …` names what the machine is: of such tests one holds.
+    """
+    ours, theirs = first.arm.path(), second.arm.path()
+    shared = {id(arm) for arm in ours} & {id(arm) for arm in theirs}
+    tests = [
+        [arm.test for arm in path if arm.kind == "if" and arm.test is not None and id(arm) not in shared]
+        for path in (ours, theirs)
+    ]
+    return first.imported and second.imported and all(tests) and not all(any(map(_platform, each)) for each in tests)
+
+
+def _platform(test):
+    names = [getattr(part, "id", None) or getattr(part, "attr", None) or "" for part in ast.walk(test)]
+    return any(name.lstrip("_").lower().startswith("is_") for name in names)
+
+
 def _optional(arm, bind):
     if arm.kind in ("if", "rest") and arm.test is not None:
         return True
     if arm.kind == "match":
         return bind.kind != "capture"
     return arm.kind == "try" and (
-        (arm.label.startswith("handler") and bind.kind not in ("except", "del")) or (arm.label == "body" and bind.imported)
+        (arm.label.startswith("handler") and bind.kind not in ("except", "del"))
+        or (arm.label == "body" and bind.imported)
     )
 
 
@@ -1195,7 +1237,9 @@ def _only_builtin(name, call, target):
         return (
             bool(call.args)
             and not isinstance(call.args[0], (ast.Call, ast.List))
-            and (isinstance(call.args[0], ast.Lambda) or (texts[:1] == [None] and isinstance(call.args[0], ast.Constant)))
+            and (
+                isinstance(call.args[0], ast.Lambda) or (texts[:1] == [None] and isinstance(call.args[0], ast.Constant))
+            )
         )
     if name in ("sum", "any", "all", "min", "max", "sorted") and target[0] not in ("builtins",):
         return any(isinstance(argument, ast.GeneratorExp) for argument in call.args)

@@ -337,8 +337,9 @@ class Walk:
     def _if(self, node):
         self.expression(node.test)
         known = truth(node.test, self.world)
-        self._within(node.body, node, "if", "body", node.test, True, known is False)
-        self._within(node.orelse, node, "if", "else", node.test, False, known is True)
+        # A test whose outcome is known is no condition, except that a dead branch keeps what kept it from running.
+        self._within(node.body, node, "if", "body", None if known else node.test, True, known is False)
+        self._within(node.orelse, node, "if", "else", None if known is False else node.test, False, known is True)
         if known is None and not node.orelse and leaves(node.body):
             # `if x: return` above: from here on the test does not hold
             self.arm = Arm(self.arm, node, "rest", "rest", node.test, False)
