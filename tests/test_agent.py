@@ -17,6 +17,7 @@ import looks
 from verikit import Cause, Local
 from verikit.check import Look
 from verikit.errors import Unseen
+from verikit.hosts import agent as near_end
 from verikit.hosts.agent import SCRIPT, STUB, Agent, start_command
 from verikit.hosts.packing import core
 from verikit.probes import frames
@@ -339,6 +340,24 @@ def test_cancelled_look_is_told():
         return told, await outcomes(tasks[1:])
 
     assert with_agent(steps) == ([(frames.CANCEL, 1, b"")], ["right"])
+
+
+def test_silent_agent(monkeypatch):
+    """
+    An agent that answers no ping for 60 s (here: 0.1) is connection_lost.
+    """
+    monkeypatch.setattr(near_end, "PING_EVERY", 0.02)
+    monkeypatch.setattr(near_end, "SILENCE", 0.1)
+
+    async def steps(agent, wire):
+        tasks = await asked(agent)
+        agent.heard(hello(agent))
+        return await outcomes(tasks), bytes(wire.written).count(frames.frame(frames.PING))
+
+    causes, pings = with_agent(steps)
+
+    assert causes == [Cause.CONNECTION_LOST]
+    assert pings > 1
 
 
 def test_core_is_small():

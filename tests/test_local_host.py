@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 import time
+import zlib
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from verikit import Cause, Local
 from verikit.check import Look
 from verikit.errors import Unseen
 from verikit.hosts import open_host
+from verikit.hosts.packing import core
 
 
 def on_local(steps, address=None):
@@ -334,7 +336,7 @@ def test_closed_while_looking(tmp_path):
     agent, error = asyncio.run(main())
 
     assert error.cause is Cause.CANCELLED
-    assert not any(map(running, noted(note)))
+    assert until(lambda: not any(map(running, noted(note))), 2)
     assert not os.path.exists(f"/proc/{agent}")
 
 
@@ -367,6 +369,31 @@ def test_agent_killed(tmp_path):
     assert not alive
     assert until(lambda: not any(map(running, noted(notes[0]) + noted(notes[1]))))
     assert warnings == []  # its end was seen, and the kernel ended the rest
+
+
+def test_silent_asker(tmp_path, monkeypatch):
+    """
+    An agent that hears nothing from its near end for 60 s (here: half of one) ends itself and its looks.
+    """
+    from verikit.hosts import agent as near_end
+
+    text = zlib.decompress(core()).decode()
+    short = zlib.compress(text.replace("SILENCE = 60.0", "SILENCE = 0.5").encode())
+    assert short != core()
+    monkeypatch.setattr(near_end, "core", lambda: short)
+    note = str(tmp_path / "note")
+
+    async def main():
+        host = await open_host(Local())
+        with pytest.raises(Unseen) as caught:
+            await host.ask(Look(looks.deaf, note=note))
+        await host.close()
+        return caught.value, host.pid
+
+    error, agent = asyncio.run(main())
+
+    assert error.cause is Cause.CONNECTION_LOST
+    assert until(lambda: not any(map(running, [agent, *noted(note)])), 2)
 
 
 def test_asker_killed(tmp_path):
