@@ -8,8 +8,8 @@ from typing import Any
 
 import attrs
 
-from verikit.check import Check, Facts, Look
-from verikit.errors import Cause
+from verikit.check import Check, Facts, Host, Look
+from verikit.errors import Cause, Unseen
 from verikit.finding import Finding
 from verikit.probes.syntax import look as probe
 from verikit.text import count
@@ -84,6 +84,16 @@ class SyntaxValid(Check):
     def look(self) -> Look:
         named = {name: getattr(self, name) for name in ("path", "source", "python", "run_as", "kind")}
         return Look(probe.inspect, **named).within(SECONDS)
+
+    async def examine(self, host: Host) -> Finding:
+        try:
+            return self.judge(await host.ask(self.look()))
+        except Unseen as error:
+            # The look's process died: over the source, perhaps.  Then a process of the compiler's own shows it.
+            if error.cause is not Cause.PROBE_ERROR or "process was ended by" not in error.reason:
+                raise
+            alone = Look(probe.inspect, **{**self.look().arguments, "alone": True}).within(SECONDS)
+            return self.judge(await host.ask(alone))
 
     def judge(self, facts: Facts) -> Finding:
         more = {**facts, "coverage": _coverage(facts)}

@@ -36,8 +36,10 @@ SUFFIXES = {
 SHEBANGS = (("python", "python"), ("bash", "shell"), ("zsh", "shell"), ("sh", "shell"))
 
 
-def inspect(place, path, source=None, python="host", run_as="import", kind="auto"):
+def inspect(place, path, source=None, python="host", run_as="import", kind="auto", alone=False):
     """What the parsers say of a file, the files of a glob, or those of a tree; or of `source`, text that is not written yet.
+
+    With `alone` nothing is compiled in this process, which may die of it.
 
     subject     "file", "glob", "tree" or "source"; `files` found, `examined`, `bytes` read, `others` of unknown kind,
                 `skipped` folders, `kinds` examined by number
@@ -47,11 +49,7 @@ def inspect(place, path, source=None, python="host", run_as="import", kind="auto
     unseen      files that could not be judged: path, cause, reason; `unseen_count` of all
     notes       what else a person should know; `empty`: files without a byte
     """
-    subject, files, seen = (
-        ("source", [(path or "<source>", kind_of_source(path, kind))], {})
-        if source is not None
-        else (found(place, path, kind))
-    )
+    subject, files, seen = found(place, path, kind) if source is None else of_source(path, kind)
     jobs = [job for job in files if job[1]]
     facts = {
         "subject": subject,
@@ -67,7 +65,7 @@ def inspect(place, path, source=None, python="host", run_as="import", kind="auto
     try:
         hands = min(workers.cores(), workers.MOST, max(1, len(jobs) // 2))
         if any(name in ("python", "notebook") for _, name in jobs):
-            facts["interpreter"], crew = crew_for(place, python, hands)
+            facts["interpreter"], crew = crew_for(place, python, hands, alone)
         workers.share_out(jobs, lambda job: one(place, job, text, crew, run_as, tally), hands)
     finally:
         if crew:
@@ -76,7 +74,7 @@ def inspect(place, path, source=None, python="host", run_as="import", kind="auto
     return facts
 
 
-def crew_for(place, python, hands):
+def crew_for(place, python, hands, alone):
     """The interpreter's facts, and the workers that ask it. `stands_for`: a version that is not here, (major, minor)."""
     who = interpreter.find(place, python)
     stands_for = None
@@ -87,7 +85,7 @@ def crew_for(place, python, hands):
         who, stands_for = (dict(who, how=how), None) if who else (dict(interpreter.own(), how=how), stands_for)
     own = interpreter.own()["executable"]
     named = who["executable"] if who["executable"] != own else None
-    return dict(who, stands_for=stands_for), workers.Crew(named, own, hands, stands_for)
+    return dict(who, stands_for=stands_for), workers.Crew(named, own, hands, stands_for, alone)
 
 
 # Finding the files.
@@ -167,8 +165,10 @@ def kind_of_file(place, path, kind):
     return own
 
 
-def kind_of_source(path, kind):
-    return kind if kind != "auto" else SUFFIXES.get(os.path.splitext(path or "")[1].lower(), "python")
+def of_source(path, kind):
+    """As `found`, for a text that has no file yet: Python, unless the name it will have says otherwise."""
+    by_name = SUFFIXES.get(os.path.splitext(path or "")[1].lower(), "python")
+    return "source", [(path or "<source>", by_name if kind == "auto" else kind)], {}
 
 
 # One file.

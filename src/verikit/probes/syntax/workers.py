@@ -1,6 +1,8 @@
 """Processes that compile for us, so that a compiler that crashes or overflows takes only its own process along.
 
-The host's own interpreter is asked in forks of this process (about a millisecond), a named one in children of its own.
+The host's own interpreter is asked in forks of this process, a named one in children of its own.  One plain source is
+compiled right here, since a fork costs as much as half of that: a look is a process of its own already, and should this
+one die, the check asks again with `alone`.
 What may be the doing of our circumstances rather than of the source (limits, depths, codecs that site-packages bring)
 is asked again in a fresh child, started as a real start would be: with site, environment and an empty stack.
 """
@@ -12,6 +14,9 @@ import sys
 import threading
 
 from verikit.probes.syntax import driver
+
+PLAIN_BYTES, PLAIN_LINE, PLAIN_STACK = 1 << 20, 4096, 8 << 20
+"""What a source may hold, its longest line, and the stack that must be there, for it to be compiled in this process."""
 
 MOST = 8
 """Workers at one time, however many cores there are: the host has other work."""
@@ -122,17 +127,31 @@ class Crew:
 
     executable: of a named interpreter, None for the host's own.
     stands_for: (major, minor) of a version that the host lacks, and that rules stand in for.
+    alone: nothing is compiled in this process.
     """
 
-    def __init__(self, executable, own, size=1, stands_for=None):
+    def __init__(self, executable, own, size=1, stands_for=None, alone=True):
         self.executable, self.own, self.idle, self.lock = executable, own, [], threading.Lock()
         self.stands_for = stands_for and tuple(stands_for)
-        for _ in range(size):
-            self.idle.append(started(executable) if executable else forked(self.idle))
+        self.here = size == 1 and not executable and not alone and roomy()
+        for _ in range(0 if self.here else size):
+            self.hire()
+
+    def hire(self):
+        self.idle.append(started(self.executable) if self.executable else forked(self.idle))
 
     def outcome(self, data, run_as):
         """What the interpreter makes of the bytes; a crash of it is an outcome too."""
+        answer = driver.outcome(data, "<file>", run_as) if self.here and plain(data) else self.by_worker(data, run_as)
+        if answer is None or doubtful(answer):
+            answer = self.again(data, run_as)
+        return self.translated(data, answer, run_as) if self.stands_for else answer
+
+    def by_worker(self, data, run_as):
+        """The outcome, None if the worker died over it."""
         with self.lock:
+            if not self.idle:
+                self.hire()
             worker = self.idle.pop()
         try:
             answer = worker.ask(data, run_as)
@@ -140,9 +159,7 @@ class Crew:
             answer, worker = None, started(self.executable or self.own)
         with self.lock:
             self.idle.append(worker)
-        if answer is None or doubtful(answer):
-            answer = self.again(data, run_as)
-        return self.translated(data, answer, run_as) if self.stands_for else answer
+        return answer
 
     def translated(self, data, answer, run_as):
         """What the version that is not here would answer."""
@@ -169,6 +186,19 @@ class Crew:
             worker.close()
         for worker in self.idle:
             worker.wait()
+
+
+def roomy():
+    """Whether this thread has the stack that compilers are tested with."""
+    import resource
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_STACK)
+    return threading.current_thread() is threading.main_thread() and (soft < 0 or soft >= PLAIN_STACK)
+
+
+def plain(data):
+    """Whether a source is of the usual kind: no size and no line that could mean a depth nobody has tried."""
+    return len(data) <= PLAIN_BYTES and max(map(len, data.split(b"\n"))) <= PLAIN_LINE
 
 
 def doubtful(answer):
