@@ -572,3 +572,23 @@ def test_many_experts():
     outcome = Solver(compiled, entries, [""], Constants(compiled, None, "")).run()
 
     assert [fault.name for fault in outcome.faults] == [names[odd]]
+
+
+@given(st.lists(st.text(st.sampled_from("ab.0123\x00"), max_size=8), unique=True, max_size=20))
+def test_folded_rows_come_out_as_they_went_in(names):
+    """
+    Names lose nothing on the journey, with leading zeros and NULs in them, folded or not.
+    """
+    from verikit.probes import tensors
+
+    for most in (0, 4096):
+        fold = tensors.Fold()
+        fold.file("m")
+        for name in names:
+            fold.tensor(0, name, "float32", (2, 3), {"device": "meta"} if len(name) % 2 else None)
+        tensors.FOLDED_FROM, before = most, tensors.FOLDED_FROM
+        facts = json.loads(json.dumps(fold.facts()))
+        tensors.FOLDED_FROM = before
+
+        rows = [(name, "float32", (2, 3), {"device": "meta"} if len(name) % 2 else None) for name in names]
+        assert [row[1:] for row in tensors.unfolded_rows(facts)] == rows

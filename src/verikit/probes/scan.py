@@ -12,11 +12,15 @@ Words about elements combine element by element; an answer names counts, the fir
 
 import math
 import operator
+import os
 import random
 
 from verikit.probes.place import CannotSee
 
-BLOCK = 1 << 22  # bytes: small enough to stay in cache between the reductions, large enough to keep a disk busy
+BLOCK = (
+    1 << 20
+)  # bytes: stays in the second-level cache between the reductions; larger and smaller ones measured slower
+WINDOW = 1 << 24  # bytes mapped at a time
 WHOLE = 64 << 20  # bytes of a tensor that may be held at once, for words that need all of it
 SLOW = 1 << 21  # elements that plain Python looks at; about two seconds
 ROWS = 4_000_000  # rows whose digests are kept, 16 bytes each
@@ -682,26 +686,39 @@ def drawn(seed, name, nbytes, width):
 
 
 def file_blocks(file, offset, nbytes, width, offsets=None):
-    """`blocks(step)` over bytes of a file, through one buffer that is used again."""
+    """`blocks(step)` over bytes of a file, mapped a window at a time: faults happen inside the reductions, which have
+    let go of the interpreter, so several files are read at once. A file that has shrunk is seen before it is mapped."""
 
     def blocks(step):
-        buffer = bytearray(min(step, max(nbytes, 1)))
-        starts = offsets if offsets is not None else range(0, nbytes, step)
+        starts = offsets if offsets is not None else range(0, nbytes, WINDOW)
         for start in starts:
-            size = min(step, nbytes - start)
-            view = memoryview(buffer)[:size]
-            file.seek(offset + start)
-            got = 0
-            while got < size:
-                n = file.readinto(view[got:])
-                if not n:
-                    raise CannotSee(
-                        "truncated_reply", "the file ends within the tensor, at byte {:,}".format(offset + start + got)
-                    )
-                got += n
-            yield start // width, view
+            size = min(WINDOW if offsets is None else step, nbytes - start)
+            for at, view in mapped(file, offset + start, size, step):
+                yield (start + at) // width, view
 
     return blocks
+
+
+def mapped(file, offset, size, step):
+    """(bytes from the window's beginning, buffer) of each block of a window; by plain reading where nothing can be mapped."""
+    import mmap
+
+    end = os.fstat(file.fileno()).st_size
+    if end < offset + size:
+        raise CannotSee("changed_while_reading", "the file ends within the tensor, at byte {:,}".format(end))
+    spare = offset % mmap.ALLOCATIONGRANULARITY
+    try:
+        window = mmap.mmap(file.fileno(), size + spare, prot=mmap.PROT_READ, offset=offset - spare)
+    except (OSError, ValueError):
+        file.seek(offset)
+        for at in range(0, size, step):
+            yield at, file.read(min(step, size - at))
+        return
+    if hasattr(window, "madvise"):
+        window.madvise(mmap.MADV_SEQUENTIAL)
+    view = memoryview(window)
+    for at in range(0, size, step):
+        yield at, view[spare + at : spare + min(at + step, size)]
 
 
 def inflated_blocks(file, span, skip, nbytes, width):

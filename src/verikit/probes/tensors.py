@@ -38,7 +38,7 @@ SHORT = {
     "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8",
     "uint64": "u64", "uint32": "u32", "uint16": "u16", "uint8": "u8",
 }  # fmt: skip
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"(\d+)")
 
 
 def inspect(place, path, config="config.json", under=""):
@@ -60,11 +60,13 @@ def inspect(place, path, config="config.json", under=""):
         layout = layout_of(place, os.path.join(root, name))
         fold.file(name)
         storages = storages_of(layout)
+        plain = not storages and not layout.strides
         for row in layout.tensors:
             label = row.name
             if under and not label.startswith(under):
                 continue
-            fold.tensor(number, label[len(under) :], row.dtype, row.shape, extra_of(layout, row, storages))
+            extra = None if plain else extra_of(layout, row, storages)
+            fold.tensor(number, label[len(under) :], row.dtype, row.shape, extra)
         tell_layout(facts, number, name, layout)
         if number % 256 == 255:
             place.progress(number + 1, len(files), "files")
@@ -174,8 +176,6 @@ def extra_of(layout, row, storages):
     strides = layout.strides.get(row.name)
     if row.offset is None and layout.format == "torch_zip":
         return {"device": "meta"}
-    if strides is None and not storages:
-        return None
     width = BITS.get(row.dtype, 8) // 8 or 1
     own, whole = elements(row.shape) * width, storage_size(storages, row)
     if strides is None and (whole is None or whole <= own):
@@ -252,45 +252,52 @@ def index_of(place, root, files, fold):
     }
 
 
+FOLDED_FROM = 4096
+"""Tensors from which on names are folded: below, that costs more time than it saves bytes."""
+
+
 class Fold:
     """Rows of tensors with every repeated part kept once."""
 
     def __init__(self):
         self.files, self.rows = [], []
-        self.names, self.dtypes, self.shapes, self.extras = {}, {}, {}, {}
+        self.dtypes, self.shapes, self.extras = {}, {}, {}
 
     def file(self, name):
         self.files.append(name)
 
     def tensor(self, file, name, dtype, shape, extra):
-        if len(self.rows) >= MOST_TENSORS:
+        rows, dtypes, shapes, extras = self.rows, self.dtypes, self.shapes, self.extras
+        if len(rows) >= MOST_TENSORS:
             raise CannotSee("bound_reached", "more than {:,} tensors".format(MOST_TENSORS))
-        numbers = (
-            tuple(int(n) if n == "0" or n[0] != "0" else n for n in _NUMBER.findall(name)) if len(name) < 1000 else ()
-        )
-        template = _NUMBER.sub("\0", name) if len(name) < 1000 else name
-        row = (
-            file,
-            self.names.setdefault(template, len(self.names)),
-            self.dtypes.setdefault(dtype, len(self.dtypes)),
-            self.shapes.setdefault(tuple(shape), len(self.shapes)),
-            self.extras.setdefault(json.dumps(extra, sort_keys=True), len(self.extras)),
-        )
-        self.rows.append(row + numbers)
+        held = extras.setdefault(json.dumps(extra, sort_keys=True) if extra else "null", len(extras))
+        rows.append((file, name, dtypes.setdefault(dtype, len(dtypes)), shapes.setdefault(shape, len(shapes)), held))
 
     def files_by_name(self):
         """{tensor: file}."""
-        return {name: self.files[file] for file, name, _, _, _ in unfolded_rows(self.facts())}
+        return {row[1]: self.files[row[0]] for row in self.rows}
 
     def facts(self):
+        """`rows`: [file, name, dtype, shape, extra, numbers…], all but the numbers as places in the lists beside it."""
+        names, folding = {}, len(self.rows) > FOLDED_FROM
         return {
             "files": self.files,
-            "rows": self.rows,
-            "names": list(self.names),
+            "rows": [folded_row(row, names, folding) for row in self.rows],
+            "names": list(names),
             "dtypes": list(self.dtypes),
             "shapes": [list(shape) for shape in self.shapes],
             "extras": [json.loads(extra) for extra in self.extras],
         }
+
+
+def folded_row(row, names, folding):
+    name = row[1]
+    if not folding or len(name) > 1000 or "\0" in name:
+        return (row[0], names.setdefault(name, len(names)), *row[2:])
+    parts = _NUMBER.split(name)
+    # A number with leading zeros stays text, to come out as it went in.
+    numbers = [int(n) if n[0] != "0" or n == "0" else n for n in parts[1::2]]
+    return (row[0], names.setdefault("\0".join(parts[::2]), len(names)), *row[2:], *numbers)
 
 
 def unfolded_rows(facts):
@@ -298,10 +305,10 @@ def unfolded_rows(facts):
     templates = [name.split("\0") for name in facts["names"]]
     shapes = [tuple(shape) for shape in facts["shapes"]]
     for row in facts["rows"]:
-        parts = templates[row[1]]
-        name = parts[0]
-        for number, part in zip(row[5:], parts[1:]):
-            name += "%s%s" % (number, part)
+        name = facts["names"][row[1]]
+        if len(row) > 5:
+            parts = templates[row[1]]
+            name = parts[0] + "".join("%s%s" % pair for pair in zip(row[5:], parts[1:]))
         yield row[0], name, facts["dtypes"][row[2]], shapes[row[3]], facts["extras"][row[4]]
 
 
