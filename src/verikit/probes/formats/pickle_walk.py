@@ -12,6 +12,7 @@ Bounds: opcodes, depth of marks, size of one value; beyond them `CannotSee("boun
 built: a value used a thousand times is there once.  Long texts and bytes stay in the file, as `Long`.
 """
 
+import re
 import struct
 
 from verikit.probes.formats.layout import Broken, uncollected
@@ -19,6 +20,9 @@ from verikit.probes.place import CannotSee
 
 OPCODES = 30 * 1000 * 1000
 DEPTH = 20000
+LARGE = 1 << 20
+"""Bytes of a pickle from which on the memo is kept small."""
+
 LONG = 1 << 16
 """Bytes of text or of a bytes object beyond which it is left where it is."""
 
@@ -87,13 +91,15 @@ class Walk:
         return {item.name: USES[item.use] for item in self.names.values()}
 
 
-def walk(data, layout=None, where="", start=0, opcodes=OPCODES):
+def walk(data, layout=None, where="", start=0, opcodes=OPCODES, build=None):
     """What the pickle that begins at `start` of `data` would build and import; `layout` is told of the names.
+
+    build: {dotted name: function of the arguments} for calls that the reader knows a smaller form of, or None from it.
 
     A pickle that ends too early, or makes no sense to any unpickler, is `Broken("bad_pickle", what, offset)`;
     the names up to there are told all the same: an unpickler would have met them before it gave up.
     """
-    machine = _Machine(data, start)
+    machine = _Machine(data, start, build)
     try:
         with uncollected():
             machine.run(opcodes)
@@ -112,8 +118,10 @@ def walk(data, layout=None, where="", start=0, opcodes=OPCODES):
 class _Machine:
     """The stack, the marks and the memo of an unpickler."""
 
-    def __init__(self, data, start):
+    def __init__(self, data, start, build):
         self.data, self.at, self.stack, self.marks, self.memo, self.sparse = data, start, [], [], [], {}
+        self.build = dict(_PLAIN, **build) if build else _PLAIN
+        self.fetched = _fetched(data) if len(data) - start > LARGE else None
         self.walk = Walk()
         self.names = self.walk.names
 
@@ -121,6 +129,7 @@ class _Machine:
         # A state dict of 10^5 tensors has 3,200,000 opcodes: the ten commonest are handled here, in the order
         # of how often torch writes them, the others by table.
         data, memo, table, at, end = self.data, self.memo, _TABLE, self.at, len(self.data)
+        fetched = self.fetched
         unpack_int = struct.Struct("<i").unpack_from
         unpack_size = struct.Struct("<I").unpack_from
         try:
@@ -132,7 +141,7 @@ class _Machine:
                     else:
                         index, at = data[at + 1], at + 2
                     if index == len(memo) and not self.sparse:
-                        memo.append(self.stack[-1])
+                        memo.append(self.stack[-1] if fetched is None or index in fetched else None)
                     else:
                         self.remember(index, self.stack[-1])
                 elif op == 0x4B:  # BININT1
@@ -261,7 +270,7 @@ class _Machine:
         if type(function) is Global:
             if function.use < how:
                 function.use = how
-            build = _PLAIN.get(function.name)
+            build = self.build.get(function.name)
             plain = build(args) if build else None
             if plain is not None:
                 return plain
@@ -285,6 +294,22 @@ class _Machine:
             target.items = (target.items or []) + items
         else:
             _changed(target)
+
+
+def _fetched(data):
+    """Numbers in the memo that may be asked for again, some more than will be: the rest need not be kept.
+
+    Each array's arguments are put there and never fetched; at 10^5 tensors that is half of all memory.
+    """
+    found = set(range(256))
+    found.update(int.from_bytes(match.group(1), "little") for match in _LONG_GET.finditer(data))
+    found.update(int(match.group(1)) for match in _TEXT_GET.finditer(data))
+    return found
+
+
+# Matches may overlap: any byte may be an opcode.
+_LONG_GET = re.compile(rb"(?=j(...\0))", re.S)  # 2^24 numbers are more than a look has room for
+_TEXT_GET = re.compile(rb"(?=g(\d{1,8})\n)")
 
 
 def _changed(target):

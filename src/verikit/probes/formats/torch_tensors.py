@@ -29,7 +29,7 @@ NESTED = 64
 def storage_of(item):
     """The `Storage` that a persistent id names: ("storage", type, key, location, elements, …)."""
     if item.storage is None:
-        item.storage = _storage_named(item.id)
+        item.storage, item.id = _storage_named(item.id), None
     return item.storage
 
 
@@ -112,6 +112,9 @@ def named_views(root):
     while todo:
         name, item, depth = todo.pop()
         kind = type(item)
+        if kind is View:
+            yield name, item
+            continue
         if kind is Call:
             views = rebuilt(item)
             if views is not None:
@@ -119,7 +122,7 @@ def named_views(root):
                     yield name + suffix, view
                 continue
         elif kind is Persistent:
-            if type(item.id) is tuple:
+            if item.storage is not None or type(item.id) is tuple:
                 storage = storage_of(item)
                 count = storage.nbytes * 8 // BITS[storage.dtype]
                 yield name, View(storage.dtype, (count,), (1,), storage, 0)
@@ -172,7 +175,7 @@ def describe(item):
         return "%s of %d" % ({dict: "mapping", list: "list", tuple: "tuple"}[kind], len(item))
     if kind in (int, float, bool, type(None)) or (kind is str and len(item) <= 80):
         return repr(item) if kind is not int or abs(item) < 1 << 64 else "a long number"
-    if kind is Call:
+    if kind is View or kind is Call:
         views = rebuilt(item)
         if views:
             return "%s%s" % (views[0][1].dtype, list(views[0][1].shape))
@@ -187,6 +190,8 @@ def describe(item):
 
 def rebuilt(call):
     """[(suffix of the name, View)] of what a call would give; None where it would give no tensor."""
+    if type(call) is View:
+        return [("", call)]
     if type(call) is not Call or type(call.args) is not tuple:
         return None
     rebuild = _REBUILD.get(call.name)
@@ -251,7 +256,7 @@ def _by_type(args):
 
 def _sparse(args):
     # (layout, (indices, values, size, …)) for COO, (…, (compressed, plain, values, size)) for the others
-    parts = [(".%d" % at, part) for at, part in enumerate(args[1]) if type(part) is Call and part.name in _REBUILD]
+    parts = [(".%d" % at, part) for at, part in enumerate(args[1]) if rebuilt(part)]
     return [(suffix + inner, view) for suffix, part in parts for inner, view in rebuilt(part)]
 
 
@@ -279,3 +284,22 @@ _REBUILD = {
     "torch._utils._rebuild_nested_tensor": _nested,
     "torch._utils._rebuild_meta_tensor_no_storage": _meta,
 }
+
+
+def _small(rebuild):
+    """A tensor's `View` in place of the call that would rebuild it; None, and so the call itself, where that is odd."""
+
+    def build(args):
+        try:
+            return rebuild(args)[0][1]
+        except (Broken, IndexError, TypeError, ValueError, AttributeError, KeyError):
+            return None
+
+    return build
+
+
+BUILD = {
+    "torch._utils._rebuild_tensor_v2": _small(_plain),
+    "torch._utils._rebuild_tensor_v3": _small(_with_dtype),
+}
+"""For `walk(…, build=BUILD)`: 10^5 tensors as views, not as calls with all their arguments."""

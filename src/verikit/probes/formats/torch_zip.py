@@ -33,7 +33,7 @@ def structure(file, layout):
     layout.byteorder = _byteorder(file, directory, top, crcs)
     _spans(file, directory, crcs, layout)
     data = zip_.content(file, directory, top + "data.pkl", PICKLE_LIMIT, crcs)
-    pickle = walk(data, layout, "data.pkl")
+    pickle = walk(data, layout, "data.pkl", build=torch_tensors.BUILD)
     if pickle.end < len(data):
         layout.fault("trailing", "{:,} bytes follow the pickle in data.pkl".format(len(data) - pickle.end))
     _storages(file, directory, top, pickle, layout)
