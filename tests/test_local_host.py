@@ -267,6 +267,25 @@ def test_deadline(tmp_path, probe):
     assert until(lambda: not any(map(running, noted(note))))
 
 
+def test_long_looks_give_way(tmp_path):
+    """
+    A look that takes longer than a moment is niced, with its children.
+    """
+    note = str(tmp_path / "note")
+
+    def niceness(pid):
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[16])
+
+    async def steps(host):
+        task = asyncio.create_task(host.ask(Look(looks.sleep, note=note)))
+        started = await asyncio.to_thread(noted, note)
+        niced = await asyncio.to_thread(until, lambda: [niceness(pid) for pid in started] == [10, 10])
+        task.cancel()
+        return niced
+
+    assert on_local(steps)
+
+
 def test_fifo_that_blocks(tmp_path):
     """
     A look that hangs in opening a FIFO is ended at its deadline; through `place.open` it is refused at once.

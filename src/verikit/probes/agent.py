@@ -28,6 +28,8 @@ FAREWELL = 1.5  # seconds for killed groups to be gone; D state can last longer,
 HELD_BACK = 1 << 20  # bytes not yet taken by the near end, past which no child is read
 MEMORY = 1 << 30  # bytes of data of one look; probes promise 64 MiB, an accelerator needs room for its libraries
 PROGRESS_EVERY = 0.1  # seconds
+QUICK = 0.05  # seconds that a look may take before it gives way to everything else on the host
+GIVING_WAY = 10  # its niceness then
 
 # One thread for each library: a look must not take the cores of the job it looks at, nor their buffers' memory.
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -52,8 +54,12 @@ class Child:
     def __init__(self, request, ask, pid, pipe, lifeline):
         self.request, self.pid, self.pipe, self.lifeline = request, pid, pipe, lifeline
         self.name, self.seconds = ask["function"], ask["seconds"]
+        self.quick_until = time.monotonic() + QUICK
         self.ends = time.monotonic() + self.seconds
-        self.decoder, self.closed, self.gone = frames.Decoder(), False, False
+        self.decoder, self.closed, self.gone, self.niced = frames.Decoder(), False, False, False
+
+    def next_due(self):
+        return self.ends if self.niced else min(self.quick_until, self.ends)
 
 
 class Agent:
@@ -100,7 +106,7 @@ class Agent:
         self.end_what_is_over()
 
     def next_due(self):
-        return min([self.heard + SILENCE] + [look.ends for look in self.looks.values()])
+        return min([self.heard + SILENCE] + [look.next_due() for look in self.looks.values()])
 
     def hear(self):
         data = read(self.inbox)
@@ -147,6 +153,8 @@ class Agent:
                     pass  # what it wrote last may still be in the pipe
                 if look.request in self.looks:
                     self.fault(look, *self.fate(look))
+            elif now >= look.quick_until and not look.niced:
+                self.slow_down(look)
 
     # What the near end says.
 
@@ -258,6 +266,14 @@ class Agent:
                 self.reap(look.pid)
             os.close(look.lifeline)
 
+    def slow_down(self, look):
+        """Nices a look with all its children: the job that it looks at goes first."""
+        look.niced = True
+        try:
+            os.setpriority(os.PRIO_PGRP, look.pid, GIVING_WAY)
+        except OSError:
+            pass
+
     def end_group(self, pid):
         """Kills a look with all its children, also those that a finished one left running."""
         try:
@@ -340,10 +356,6 @@ def restrict(held):
             resource.setrlimit(getattr(resource, name), (most if hard < 0 else min(most, hard), hard))
         except (AttributeError, OSError, ValueError):
             pass
-    try:
-        os.nice(10)
-    except OSError:
-        pass
 
 
 def tie(held):
