@@ -99,7 +99,7 @@ class Project:
     def __init__(self, resolver, root, path, tree):
         self.resolver, self.root, self.path, self.tree = resolver, root, path, tree
         self.files = _files(root)
-        self.names = {_dotted(root, file): file for file in self.files}
+        self.names = {dotted_name(root, file): file for file in self.files}
 
     def load_edges(self, file):
         """The files of the project that loading this one asks for."""
@@ -117,7 +117,7 @@ class Project:
         return edges - {file}
 
     def package(self, file):
-        name = _dotted(self.root, file)
+        name = dotted_name(self.root, file)
         return name if file.endswith("__init__.py") else name.rpartition(".")[0]
 
     def locate(self, name, file):
@@ -177,7 +177,7 @@ def _files(root):
     return found
 
 
-def _dotted(root, file):
+def dotted_name(root, file):
     parts = os.path.relpath(file, root)[:-3].split(os.sep)
     return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
 
@@ -191,7 +191,7 @@ class Play:
         self.program = None
 
     def start(self, file, script):
-        name = _dotted(self.project.root, file)
+        name = dotted_name(self.project.root, file)
         if script:
             self.program = name
             self._body("__main__", file, True)

@@ -35,7 +35,14 @@ def inspect(
     data = source.encode("utf-8", "surrogateescape") if source is not None else read(place, path)
     facts = {"path": path, "lines": data.count(b"\n") + (not data.endswith(b"\n") and bool(data))}
     version = target_version(place, python, facts)
-    tree, data = parsed(data, path, version)
+    try:
+        tree, data = tree_of(data, version)
+    except placement.ERRORS as error:
+        facts["findings"] = [] if inject is not None else culprit(data, version, error)
+        if not facts["findings"]:
+            raise unparsed(path, error) from None
+        facts["bound"] = True
+        return closed(facts, [], [])
     before, old, added, findings = data, None, None, []
     if inject is not None:
         facts["safe"], facts["line"] = placement.safe(tree, data), line
@@ -68,6 +75,7 @@ class Question:
 
     def __init__(self, place, path, data, name, added, run_as, root, python, version, shared=None):
         self.place, self.path, self.name, self.added, self.root = place, path, name, added, root
+        self.data = data
         self.package = package_of(path, root)
         self.script = is_script(run_as, path, data, self.package)
         self.world = World(version, sys.platform, starts(run_as, self.script))
@@ -91,11 +99,23 @@ class Question:
         walk = Walk(tree, self.world, self.package, lazy_annotations=self.world.version >= (3, 14))
         self.names = Names(walk, tree, self.world, self.resolver, self.added).run()
         asked = self.name is not None or self.added is not None
+        self.compiled()
         disk = Disk(self.names, self.resolver, self.path, self.added, self.script, asked).run()
         self.notes += disk.notes
         return (
             self.names.findings + self.unreached() + disk.findings + outside + (self.stars(project) if project else [])
         )
+
+    def compiled(self):
+        """What only the compiler's later stages refuse: a late __future__, a name used above its `global`."""
+        if self.name is None or any(each["rule"] == "P6" for each in self.names.findings):
+            return
+        try:
+            placement.compiles(self.data)
+        except placement.ERRORS as error:
+            text = "the file does not compile: %s" % placement.said(error)
+            rule = "N18" if "global" in str(error) else "P6"
+            self.names.findings.append(finding(rule, self.name, getattr(error, "lineno", None), text, severity="breaks"))
 
     def project(self, tree, old):
         """The files around, where it is known where they begin: only then can a start be played through."""
@@ -120,7 +140,8 @@ class Question:
                 self.resolver.shared,
             )
         asked = self.name is not None or self.added is not None
-        mine = [row for row in rows if asked or row[0] == project.path or row[3][0] == "again"]
+        own = loading.dotted_name(project.root, project.path)
+        mine = [row for row in rows if asked or row[0] == project.path or own in row[3]]
         bound = self.asked_name(tree)
         return [
             finding(
@@ -166,7 +187,7 @@ class Question:
 
     def stars(self, project):
         """N14: a public name that someone's star import of this module brings over another."""
-        module = loading._dotted(project.root, project.path)
+        module = loading.dotted_name(project.root, project.path)
         summary = self.names.walk.module
         if "__all__" in summary.binds or (self.added is None and self.name is None):
             return []
@@ -255,15 +276,25 @@ def tree_of(data, version):
         return placement.parse(older), older
 
 
-def parsed(data, path, version):
-    """The tree; for a file that does not parse because of an import, the finding is the parser's own."""
-    try:
-        return tree_of(data, version)
-    except placement.ERRORS as error:
-        words = "%s does not parse under Python %d.%d.%d: %s" % (
-            (path or "the source",) + sys.version_info[:3] + (placement._said(error),)
-        )
-        raise CannotSee("unsupported", words, error=str(error), line=getattr(error, "lineno", None)) from None
+def unparsed(path, error):
+    words = "%s does not parse under Python %d.%d.%d: %s"
+    words %= (path or "the source", *sys.version_info[:3], placement.said(error))
+    return CannotSee("unsupported", words, error=str(error), line=getattr(error, "lineno", None))
+
+
+def culprit(data, version, error):
+    """The import without which a file that does not parse would: it is the one in the wrong place."""
+    rows = data.split(b"\n")
+    at = getattr(error, "lineno", None) or 0
+    for line in (at, at - 1, at - 2, at + 1):
+        if 0 < line <= len(rows) and rows[line - 1].lstrip().startswith((b"import ", b"from ")):
+            rest = b"\n".join(rows[: line - 1] + rows[line:])
+            try:
+                tree_of(rest, version)
+            except placement.ERRORS:
+                continue
+            return [placement.broken(rest, line, rows[line - 1].decode("utf-8", "replace"), error)]
+    return []
 
 
 def after(data, inject, line, path):

@@ -53,6 +53,7 @@ class Names:
         self.seen = self._resolved()
 
     def run(self):
+        self._futures()
         self._foreign()
         self._texts()
         for scope in self.walk.scopes:
@@ -127,6 +128,17 @@ class Names:
         if self.is_added(line, other):
             self.findings.append(finding(rule, name, line, message, other, use, severity))
 
+    def _futures(self):
+        """P6: a `from __future__ import` with anything but the docstring and its like above it."""
+        head = True
+        for at, node in enumerate(self.tree.body):
+            text = not at and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            future = node in self.walk.futures
+            if future and not head and self.added is None:
+                text = "`from __future__ import %s` on line %d does not stand at the beginning of the file"
+                self.conflict("P6", node.names[0].name, node.lineno, text % (node.names[0].name, node.lineno))
+            head = head and (future or text)
+
     # One name bound twice: N1 to N7, N12, N19.
 
     def _rebindings(self, scope):
@@ -156,6 +168,8 @@ class Names:
                 return
 
     def _pair(self, scope, name, first, second, optional):
+        if second.imported and self.added is None and optional and _asks_none(second.arm, name):
+            return
         if first.imported and second.imported:
             same = self.resolver.same(first.target, second.target)
             if same:

@@ -184,13 +184,13 @@ def broken(data, line, text, error):
         rule,
         None,
         line,
-        "line %d lies %s: %s" % (line, where, _said(error)),
+        "line %d lies %s: %s" % (line, where, said(error)),
         other=getattr(error, "lineno", None),
         severity="breaks",
     )
 
 
-def _said(error):
+def said(error):
     return (
         "%s, line %s" % (error.msg, error.lineno)
         if isinstance(error, SyntaxError)
@@ -270,18 +270,22 @@ def placed(before, after, tree_before, tree_after, text, line, added):
     return [row for row in rows if row is not None]
 
 
-def _late_future(after, line):
+def compiles(data):
+    """Runs the compiler's later stages too; nothing is executed. What they refuse passes through."""
     import warnings
 
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compile(data, "<examined>", "exec", dont_inherit=True)
+
+
+def _late_future(after, line):
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(after, "<patched>", "exec", dont_inherit=True)
+        compiles(after)
     except ERRORS as error:
         rule = "P6" if "__future__" in str(error) else "N18" if "global" in str(error) else "P3"
-        return finding(
-            rule, None, line, "with line %d the file does not compile: %s" % (line, _said(error)), severity="breaks"
-        )
+        text = "with line %d the file does not compile: %s" % (line, said(error))
+        return finding(rule, None, line, text, severity="breaks")
     return None
 
 
