@@ -3,6 +3,7 @@
 Bounds: 100,000 files; 16 MiB of one source; of refusals, warnings and unread files the first ones are told, all are counted.
 """
 
+import errno
 import os
 import threading
 
@@ -60,6 +61,8 @@ def inspect(place, path, source=None, python="host", run_as="import", kind="auto
         "interpreter": None,
     }
     tally = Tally(place, len(jobs))
+    for error in seen.get("unread", ()):
+        tally.unread(error)
     text = None if source is None else source.encode("utf-8", "surrogateescape")
     crew = None
     try:
@@ -100,7 +103,7 @@ def found(place, path, kind):
             return globbed(place, path, kind)
         raise
     if kind_of(mode) == "a directory":
-        seen = {"skipped": set(), "bound": False}
+        seen = {"skipped": set(), "bound": False, "unread": []}
         return "tree", [(each, kind_by_name(each, kind)) for each in tree(place, path, seen)], seen
     name = kind_of_file(place, path, kind)
     return "file", [(path, name)], {}
@@ -109,13 +112,19 @@ def found(place, path, kind):
 def globbed(place, pattern, kind):
     import glob
 
-    names, seen = [], {"bound": False}
+    names, seen = [], {"bound": False, "unread": []}
+    base = pattern[: min(pattern.find(mark) for mark in "*?[" if mark in pattern)].rpartition("/")[0]
+    # glob passes over folders that it can't read, without a word.
+    place.listdir(base or ("/" if pattern.startswith("/") else "."))
+    if "**" in pattern:
+        for _ in os.walk(base or ".", onerror=seen["unread"].append):
+            pass
     for each in sorted(glob.iglob(pattern, recursive=True)):
         if len(names) == MOST_FILES:
             seen["bound"] = True
             break
         if not os.path.isdir(each):
-            names.append((each, kind_by_name(each, kind) or kind_of_file(place, each, kind)))
+            names.append((each, kind_by_name(each, kind) or kind_by_first_line(place, each, kind)))
     return "glob", names, seen
 
 
@@ -123,27 +132,34 @@ def tree(place, top, seen):
     """The regular files beneath a folder; links to folders are not followed, folders of tools are passed over."""
     waiting, count = [top], 0
     while waiting:
-        folder = waiting.pop()
-        beneath = []
-        for name in place.listdir(folder):
-            path = os.path.join(folder, name)
-            try:
-                mode = place.stat(path, follow=False).st_mode
-            except FileNotFoundError:
-                continue
-            words = kind_of(mode)
+        folder, beneath = waiting.pop(), []
+        for name, words in entries(place, folder, seen):
             if words == "a directory":
                 if name in SKIPPED:
                     seen["skipped"].add(name)
                 else:
-                    beneath.append(path)
-            elif words is None:
+                    beneath.append(os.path.join(folder, name))
+            elif words is None and not name.startswith(".#"):  # the lock of an editor, a link to nowhere
                 count += 1
                 if count > MOST_FILES:
                     seen["bound"] = True
                     return
-                yield path
+                yield os.path.join(folder, name)
         waiting += reversed(beneath)
+
+
+def entries(place, folder, seen):
+    """(name, what it is) of what a folder holds; one that can't be read goes to `unread`."""
+    try:
+        names = place.listdir(folder)
+    except OSError as error:
+        seen["unread"].append(error)
+        return
+    for name in names:
+        try:
+            yield name, kind_of(place.stat(os.path.join(folder, name), follow=False).st_mode)
+        except FileNotFoundError:
+            continue
 
 
 def kind_by_name(path, kind):
@@ -163,6 +179,14 @@ def kind_of_file(place, path, kind):
     if own is None:
         raise CannotSee("unsupported", "neither the name nor the first line of %s says what it is; say kind=" % path)
     return own
+
+
+def kind_by_first_line(place, path, kind):
+    """As `kind_of_file`, None for what can't be told or read: it is one of many."""
+    try:
+        return kind_of_file(place, path, "auto") if kind == "auto" else None
+    except (CannotSee, OSError):
+        return None
 
 
 def of_source(path, kind):
@@ -186,7 +210,7 @@ def one(place, job, text, crew, run_as, tally):
     except OSError as error:
         if tally.total == 1:
             raise
-        tally.unseen(path, "missing" if isinstance(error, FileNotFoundError) else "permission", str(error))
+        tally.unread(error)
     else:
         tally.enter(path, kind, data, row, place.stat(path).st_size if data is None else len(data))
 
@@ -261,6 +285,12 @@ class Tally:
             self.counts["unseen"] += 1
             self.rows["unseen"].append({"path": path, "cause": cause, "reason": reason})
             self.trim()
+
+    def unread(self, error):
+        """Enters what the operating system did not let us read."""
+        causes_of = {errno.ENOENT: "missing", errno.EACCES: "permission", errno.EPERM: "permission"}
+        path = os.fsdecode(error.filename) if error.filename is not None else "?"
+        self.unseen(path, causes_of.get(error.errno, "unsupported"), "%s: %s" % (path, error.strerror))
 
     def trim(self):
         for rows in (*self.rows.values(), self.empty, self.notes):

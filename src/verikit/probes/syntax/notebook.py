@@ -14,7 +14,8 @@ PYTHON_BODIES = frozenset(
     ("time", "timeit", "capture", "prun", "debug", "memit", "mprun", "lprun", "snakeviz", "scalene")
 )
 
-MAGIC = re.compile(r"^(\s*)((?:[\w.,\[\]'\" ]+=\s*)?)([%!].*|\?.*|\S.*\?)$")
+# `%magic`, `!command`, both with a name to take the result, and `name?`. Anything wider could hide an error.
+MAGIC = re.compile(r"^(\s*)((?:[A-Za-z_][\w.,\[\]'\" ]*=\s*)?)([%!](?!=).*|\?{1,2}[\w.*]+|[\w.*]+\?{1,2})$")
 
 
 def read_notebook(place, path, data, ask):
