@@ -2245,3 +2245,400 @@ add(
 )
 add("vanished-done-phase", "died_silently", "Preprocessing done.", steps(LOGURU), alive=False, idle=900)
 add("vanished-epoch-complete", "died_silently", "Epoch 1 complete", steps(LOGURU, 1, 20), alive=False, idle=900)
+
+# A fourth round, by another hand.
+NOW = "2025-06-01 12:"
+add(
+    "second-run-other-banner",
+    "running",
+    "==== run 1 started Sun Jun  1 11:00:00 UTC 2025 ====",
+    "epoch 1 step 1 loss 2.0",
+    trace(OOM).replace("@@", ""),
+    "==== run 2 started Sun Jun  1 12:00:00 UTC 2025 ====",
+    *[f"epoch 1 step {n} loss 2.0" for n in range(1, 9)],
+)
+add(
+    "second-run-no-banner-restart-counter",
+    "running",
+    *[f"step {n} loss 2.0" for n in range(1, 30)],
+    trace(OOM).replace("@@", ""),
+    "Loading config train.yaml",
+    *[f"step {n} loss 2.0" for n in range(1, 9)],
+)
+add(
+    "second-run-same-first-line",
+    "starting",
+    "Loading config train.yaml",
+    "Building model",
+    trace(OOM).replace("@@", ""),
+    "Loading config train.yaml",
+    "Building model",
+    alive=True,
+)
+add(
+    "second-run-crashes-too",
+    "failed",
+    "nohup: ignoring input",
+    *[f"step {n} loss 2.0" for n in range(1, 9)],
+    trace("KeyError: 'a'").replace("@@", ""),
+    "nohup: ignoring input",
+    "resuming",
+    trace("FileNotFoundError: [Errno 2] No such file or directory: '/ckpt/last.pt'"),
+    alive=False,
+    kind="data_error",
+)
+add(
+    "jax-separators",
+    "failed",
+    steps(MAXTEXT),
+    "jax.errors.SimplifiedTraceback: For simplicity, JAX has removed its internal frames from the traceback of the following exception.",
+    "",
+    "The above exception was the direct cause of the following exception:",
+    "",
+    trace("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory allocating 8589934592 bytes."),
+    "-------------------------------------",
+    "For simplicity, JAX has removed its internal frames",
+    alive=False,
+    kind="cuda_oom",
+)
+add(
+    "bar-then-trace-same-line",
+    "failed",
+    bars("train", 40, 900) + "Traceback (most recent call last):",
+    '  File "/home/u/t.py", line 5, in <module>',
+    "    go()",
+    "@@RuntimeError: stack expects each tensor to be equal size, but got [3, 224] at entry 0 and [1, 224] at entry 4",
+    alive=False,
+    kind="python_exception",
+)
+add(
+    "bar-interleaved-trace",
+    "failed",
+    bars("train", 40, 900),
+    trace(
+        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 23.6 GiB"
+    ),
+    bar("train", 40, 900).replace("\r", "\n"),
+    alive=False,
+    kind="cuda_oom",
+)
+add(
+    "nul-bus",
+    "failed",
+    steps(NANO),
+    "@@\0\0\0ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).\0\0",
+    trace("RuntimeError: DataLoader worker (pid(s) 99) exited unexpectedly").replace("@@", ""),
+    alive=False,
+    kind="bus_error_shm",
+)
+add(
+    "hf-nan-grad",
+    "failed",
+    steps(FACTORY),
+    "@@{'loss': 0.0, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.31}",
+    *["{'loss': 0.0, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.%d}" % n for n in range(32, 60)],
+    kind="nan_loss",
+)
+add(
+    "titan-nan",
+    "failed",
+    steps(TITAN),
+    "@@[titan] 2025-05-05 10:01:00 - root - INFO - step: 31  loss:     nan  grad_norm:     nan  memory: 61.2GiB(77%)  tps: 7,021  mfu: 41.2%",
+    *[
+        "[titan] 2025-05-05 10:01:%02d - root - INFO - step: %d  loss:     nan  grad_norm:     nan  memory: 61.2GiB(77%%)  tps: 7,021  mfu: 41.2%%"
+        % (n - 29, n)
+        for n in range(32, 50)
+    ],
+    kind="nan_loss",
+)
+add(
+    "megatron-nan-exit",
+    "failed",
+    steps(
+        " iteration {n:8d}/    1000 | lm loss: {loss} | loss scale: 1.0 | grad norm: 0.2 | number of skipped iterations:   0 | number of nan iterations:   0 |"
+    ),
+    trace(
+        "RuntimeError: Rank 3, node gpu-3, device 3, iteration 31: Unexpected result nan (message='found NaN in local grad norm for bucket #0 in backward pass before data-parallel communication collective')",
+        front="[rank3]: ",
+    ),
+    alive=False,
+    kind="nan_loss",
+)
+add(
+    "verl-ray-oom",
+    "failed",
+    steps(VERL),
+    "\x1b[36m(WorkerDict pid=4300)\x1b[0m ERROR boom",
+    *["Error executing job with overrides: ['data.train=x']"],
+    "Traceback (most recent call last):",
+    '  File "/home/u/verl/verl/trainer/main_ppo.py", line 25, in main',
+    "    run_ppo(config)",
+    "ray.exceptions.RayTaskError(OutOfMemoryError): ray::TaskRunner.run() (pid=4242, ip=10.0.0.2)",
+    '  File "/home/u/verl/verl/workers/fsdp_workers.py", line 500, in update_actor',
+    "    loss.backward()",
+    "@@torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 79 GiB",
+    "",
+    "Set the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace.",
+    alive=False,
+    kind="cuda_oom",
+)
+add(
+    "accelerate-launch",
+    "failed",
+    steps(ACCEL),
+    trace("ValueError: Expected input batch_size (32) to match target batch_size (31).", front="[rank0]: "),
+    "E0505 10:02:04.1 77 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: 1) local_rank: 0 (pid: 100) of binary: /opt/py/bin/python3.11",
+    "Traceback (most recent call last):",
+    '  File "/opt/py/bin/accelerate", line 8, in <module>',
+    "    sys.exit(main())",
+    "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
+    alive=False,
+    kind="python_exception",
+)
+add(
+    "vllm-killed-worker",
+    "failed",
+    VLLM_UP,
+    "@@(EngineCore_DP0 pid=99) ERROR 10-21 10:11:02 [multiproc_executor.py:230] Worker proc VllmWorker-1 died unexpectedly, shutting down executor.",
+    "\n".join(
+        "(EngineCore_DP0 pid=99) ERROR 10-21 10:11:03 [core.py:720] " + r
+        for r in (
+            "EngineCore encountered a fatal error.\n" + trace("RuntimeError: cancelled").replace("@@", "||")
+        ).split("\n")
+    ).replace(
+        "(EngineCore_DP0 pid=99) ERROR 10-21 10:11:03 [core.py:720] ||",
+        "||(EngineCore_DP0 pid=99) ERROR 10-21 10:11:03 [core.py:720] ",
+    ),
+    kind=("engine_dead", "killed", "python_exception"),
+    alive=False,
+)
+add(
+    "sglang-oom-scheduler",
+    "failed",
+    SGL_UP,
+    "[2025-05-05 10:05:00 TP0] Scheduler hit an exception: Traceback (most recent call last):",
+    '  File "/sgl-workspace/sglang/python/sglang/srt/managers/scheduler.py", line 1, in run',
+    "    self.forward()",
+    "@@torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB. GPU 0 has",
+    "",
+    "[2025-05-05 10:05:00] Received sigquit from a child process. It usually means the child failed.",
+    "Killed",
+    alive=False,
+    kind="cuda_oom",
+)
+add(
+    "sglang-mem-fraction",
+    "failed",
+    "[2025-05-05 10:00:01] server_args=ServerArgs(model_path='/m')",
+    "[2025-05-05 10:00:41 TP1] Scheduler hit an exception: Traceback (most recent call last):",
+    '  File "/sgl/scheduler.py", line 1, in run',
+    "    x()",
+    "@@RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.",
+    "",
+    "[2025-05-05 10:00:42] Received sigquit from a child process. It usually means the child failed.",
+    alive=False,
+    kind="cuda_oom",
+)
+add(
+    "triton-port",
+    "failed",
+    "I0505 10:00:00.123456 1 pinned_memory_manager.cc:277] Pinned memory pool is created",
+    "@@E0505 10:00:02.123456 1 server.cc:300] Failed to start HTTP service: Unavailable - Socket '0.0.0.0:8000' already in use",
+    alive=False,
+)
+add(
+    "bind-errno",
+    "failed",
+    "Starting API",
+    trace("OSError: [Errno 98] Address already in use", lib="asyncio/base_events.py"),
+    alive=False,
+    kind="address_in_use",
+)
+add(
+    "flask-port",
+    "failed",
+    " * Serving Flask app 'x'",
+    "@@Address already in use",
+    "Port 5000 is in use by another program. Either identify and stop that program, or start the server with a different port.",
+    alive=False,
+    kind="address_in_use",
+)
+add(
+    "ssh-launcher-refused",
+    "failed",
+    "@@ssh: connect to host gpu-4 port 22: Connection refused",
+    "pdsh@head: gpu-4: ssh exited with exit code 255",
+    alive=False,
+)
+add(
+    "curl-refused",
+    "failed",
+    "@@curl: (7) Failed to connect to 10.0.0.1 port 8000 after 0 ms: Connection refused",
+    alive=False,
+    kind="connection_refused",
+)
+add("deadlock-py-spy", "hung", steps(LOGURU), idle=4000)
+add("stuck-after-overflow", "running", steps(LOGURU), idle=500)
+add(
+    "stuck-with-utils-lines",
+    "hung",
+    steps(ACCEL),
+    *[
+        f"2025-05-05 {10 + n // 60:02d}:{n % 60:02d}:30,123 - INFO - gpu - mem 61.2GiB util 100% temp 61C"
+        for n in range(2, 90)
+    ],
+    kind="stuck_step",
+)
+add(
+    "long-checkpoint-save",
+    "running",
+    steps(ACCEL),
+    "2025-05-05 10:01:05,123 - INFO - trainer - Saving model checkpoint to /out/checkpoint-30",
+    idle=700,
+)
+add("download-quiet", "starting", "2025-05-05 10:01:05,123 - INFO - hub - Fetching 30 files", idle=500)
+add("oom-score-words", "running", "oom_score_adj set to -500", "max_oom_retries=3 kill_on_error=True", steps(NANO))
+add(
+    "traceback-in-config",
+    "running",
+    "config: {'on_error': 'Traceback (most recent call last)', 'retry': 3}",
+    steps(NANO),
+)
+add(
+    "test-suite-prints-trace",
+    "finished",
+    "============================= test session starts ==============================",
+    "collected 2 items",
+    "tests/test_a.py::test_crash_is_caught ",
+    "-------------------------------- live log call ---------------------------------",
+    "ERROR    app:app.py:9 boom",
+    trace("ValueError: boom", own="/ci/app.py").replace("@@", ""),
+    "PASSED                                                                   [100%]",
+    "============================== 2 passed in 0.12s ===============================",
+    alive=False,
+)
+add(
+    "finished-then-atexit",
+    "finished",
+    steps(NANO),
+    "Done.",
+    "Error in atexit._run_exitfuncs:",
+    trace("BrokenPipeError: [Errno 32] Broken pipe").replace("@@", ""),
+    alive=False,
+)
+add(
+    "finished-then-tcpstore",
+    "finished",
+    steps(NANO),
+    "training done, saved to /out",
+    "[rank3]:[W505 11:00:00.1 TCPStore.cpp:125] [c10d] recvValue failed on SocketImpl(fd=70, addr=[n1]:4411, remote=[n0]:29500): failed to recv, got 0 bytes",
+    '[rank3]:[W505 11:00:00.1 ProcessGroupNCCL.cpp:1653] [PG ID 0 PG GUID 0 Rank 3] Failed to check the "should dump" flag on TCPStore, (maybe TCPStore server has shut down too early), with error: failed to recv, got 0 bytes',
+    alive=False,
+)
+add(
+    "ray-job-done",
+    "finished",
+    "2025-05-05 10:00:00,1 INFO worker.py:1879 -- Started a local Ray instance.",
+    *["(f pid=%d) done=%d/30" % (n % 4, n) for n in range(1, 31)],
+    "(raylet) [2025-05-05 10:10:00,1 E 7 7] (raylet) file_system_monitor.cc:116: /tmp/ray is over 95% full, available space: 1 GB; capacity: 100 GB. Object creation will fail if spilling is required.",
+    "all 30 tasks finished",
+    alive=False,
+)
+add(
+    "vllm-batch-done",
+    "finished",
+    "INFO 10-21 09:11:02 [llm.py:100] vLLM offline",
+    bars("Processed prompts", 30, 30),
+    "Wrote outputs to out.jsonl",
+    "ERROR 10-21 09:20:02 [core_client.py:600] Engine core proc EngineCore_DP0 died unexpectedly, shutting down client.",
+    alive=False,
+)
+add(
+    "quiet-ready-llama",
+    "ready",
+    "main: server is listening on http://127.0.0.1:8080 - starting the main loop",
+    "srv  log_server_r: request: GET /health 127.0.0.1 200",
+    idle=50000,
+)
+add(
+    "xla-slow-compile",
+    "running",
+    steps(MAXTEXT),
+    "2025-05-05 10:02:00.1: E external/xla/xla/service/slow_operation_alarm.cc:65] Constant folding an instruction is taking > 1s:",
+    "2025-05-05 10:02:09.1: E external/xla/xla/service/slow_operation_alarm.cc:133] The operation took 9.1s",
+    steps(MAXTEXT, 31, 32),
+)
+add(
+    "bnb-warning",
+    "running",
+    "The installed version of bitsandbytes was compiled without GPU support. 8-bit optimizers, 8-bit multiplication, and GPU quantization are unavailable.",
+    "'NoneType' object has no attribute 'cadam32bit_grad_fp32'",
+    steps(NANO),
+)
+add(
+    "failed-to-load-optional",
+    "running",
+    "Failed to load image Python extension: 'libjpeg.so.8: cannot open shared object file: No such file or directory'",
+    steps(NANO),
+)
+add(
+    "killed-child-respawned",
+    "running",
+    *[f"done={n}/900 workers=8" for n in range(1, 30)],
+    "worker 3 (pid 411) killed by signal 9, respawning",
+    *[f"done={n}/900 workers=8" for n in range(30, 60)],
+)
+add(
+    "mid-log-connection-lost",
+    "running",
+    *[f"[{n}/900] ok" for n in range(1, 30)],
+    trace(
+        "requests.exceptions.ConnectionError: ('Connection aborted.', RemoteDisconnected('Remote end closed connection without response'))"
+    ).replace("@@", ""),
+    *[f"[{n}/900] ok" for n in range(30, 60)],
+)
+add("sigkill-at-eval", "died_silently", *[f"[{n}/900] ok" for n in range(1, 30)], "[30/9", alive=False, idle=900)
+add(
+    "grad-overflow-inf",
+    "running",
+    *[
+        f"step {n}: loss 2.1 grad_norm inf scale 65536" if n < 4 else f"step {n}: loss 2.1 grad_norm 0.9 scale 32768"
+        for n in range(1, 30)
+    ],
+)
+add(
+    "only-warnings-fresh",
+    "starting",
+    "/opt/py/lib/python3.11/site-packages/x.py:1: FutureWarning: y",
+    "  warnings.warn(",
+    idle=20,
+)
+add(
+    "exit-trap",
+    "failed",
+    steps(NANO),
+    trace("IndexError: list index out of range"),
+    "cleanup: removing /tmp/x",
+    "exit status 1",
+    "Job done.",
+    alive=False,
+    kind="python_exception",
+)
+add(
+    "systemd-killed",
+    "failed",
+    "May  5 10:00:00 gpu-7 systemd[1]: Started train.service.",
+    *["May  5 10:00:%02d gpu-7 train[4411]: step %d loss 2" % (n, n) for n in range(1, 20)],
+    "@@May  5 10:02:00 gpu-7 kernel: Out of memory: Killed process 4411 (python) total-vm:1kB, anon-rss:2kB",
+    "May  5 10:02:00 gpu-7 systemd[1]: train.service: Main process exited, code=killed, status=9/KILL",
+    "May  5 10:02:00 gpu-7 systemd[1]: train.service: Failed with result 'oom-kill'.",
+    alive=False,
+    kind="host_oom",
+)
+add(
+    "systemd-exit",
+    "failed",
+    *["May  5 10:00:%02d gpu-7 train[4411]: step %d loss 2" % (n, n) for n in range(1, 20)],
+    "@@May  5 10:02:00 gpu-7 systemd[1]: train.service: Main process exited, code=exited, status=1/FAILURE",
+    alive=False,
+)

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """The tables behind LogHealthy: closed vocabularies, anchored patterns, no pattern that can be made to crawl."""
 
 import json

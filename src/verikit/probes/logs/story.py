@@ -83,10 +83,10 @@ LINK = re.compile(
 PREFIX = re.compile(r"(?:[\w./<>-]{1,60}: ){1,2}")
 MESSAGE_LINES = 40
 LOSS = re.compile(
-    r"(?<![\w/])(?:(?:train|lm|training|avg|mean|total|policy|sft|ce)[/_ ]?)?[Ll]oss[\"']?(?: ?[:=]| ) ?[\"']?(?P<value>[-+]?(?:nan|NaN|NAN|inf|Inf|INF|\d[\d.]*(?:[eE][-+]?\d+)?))(?![\w/])"
+    r"(?<![\w/])(?:(?:train|lm|training|avg|mean|total|policy|sft|ce)[/_ ]?)?[Ll]oss[\"']?(?: *[:=] *| +)[\"']?(?P<value>[-+]?(?:nan|NaN|NAN|inf|Inf|INF|\d[\d.]*(?:[eE][-+]?\d+)?))(?![\w/])"
 )
 GRAD = re.compile(
-    r"(?:grad[ _-]?norm|gnorm|grad_norm|gradient norm|gn)[\"']?(?: ?[:=]| ) ?[\"']?(?P<value>[-+]?(?:nan|NaN|inf|Inf|\d[\d.]*(?:[eE][-+]?\d+)?))(?![\w/])"
+    r"(?:grad[ _-]?norm|gnorm|grad_norm|gradient norm|gn)[\"']?(?: *[:=] *| +)[\"']?(?P<value>[-+]?(?:nan|NaN|inf|Inf|\d[\d.]*(?:[eE][-+]?\d+)?))(?![\w/])"
 )
 SPEED = re.compile(
     r"(?P<value>\d[\d.,]*) ?(?P<unit>(?:tok(?:en)?s?|samples?|it|ex|examples|steps?|TFLOP|imgs?|seq)/(?:s|sec|second|GPU)\b)"
@@ -162,6 +162,7 @@ class Story:
         self.ready_patterns, self.done_patterns = [re.compile(one) for one in ready], [re.compile(one) for one in done]
         self.own_progress = [re.compile(one) for one in progress]
         self.own = bool(failing or ready or done or progress)
+        self.opening, self.last_form = [], None
         self.waiting = collections.deque(maxlen=WAITING)
         self.forced = program
         self.lines, self.forms, self.tail, self.at_end, self.counted, self.runs = 0, {}, [], True, True, 0
@@ -201,6 +202,11 @@ class Story:
     def _chunk(self, number, lines, forms):
         known, waiting = self.forms, self.waiting
         for raw, form in zip(lines, forms):
+            if len(self.opening) < 2:
+                self._note_opening(form)
+            elif form == self.opening[1]:
+                self._opens_again(number)
+            self.last_form = form
             plan = known.get(form)
             if plan.__class__ is tuple and not self.blocks and self.fence is None:
                 waiting.append((number, raw, plan))
@@ -218,6 +224,21 @@ class Story:
         self.lines += len(lines)
         self.tail = (self.tail + lines[-40:])[-40:]
         return number
+
+    def _note_opening(self, form):
+        """Notes the forms of the first two lines: a program begins with the same words each time."""
+        if form.strip() and not form.startswith((b" ", b"Traceback")) and form not in self.opening:
+            self.opening.append(form)
+
+    def _opens_again(self, number):
+        """A crash, and then the log's two first lines once more: another run."""
+        if self.last_form == self.opening[0] and number - self.run_start > 3 and self._crashed():
+            self._catch_up()
+            self.reset(number - 1)
+
+    def _crashed(self):
+        blocks = any(block.errors for block in self.blocks.values())
+        return blocks or any(sign["role"] in ("root", "plain", "fatal", "messenger") for sign in self.signs[-3:])
 
     def _catch_up(self):
         """Reads the counters that wait. Of a long row of them only the last are still there: the others said as much."""
@@ -653,7 +674,9 @@ class Story:
         if found is None and not (name == "megatron" and state["ok"] and not SKIPPED.search(text)):
             return
         bad = found is None or BAD.search(found.group("value")) is not None
-        bad_grad = grad is not None and BAD.search(grad.group("value")) is not None
+        bad_grad = grad is not None and grad.group("value").lower().endswith("nan")
+        # transformers logs a loss of 0.0 once it is NaN (logging_nan_inf_filter).
+        bad = bad or (bad_grad and float(found.group("value")) == 0)
         if grad is not None:
             self.training["grad_norm"] = grad.group("value")
         if found is not None:
@@ -666,7 +689,9 @@ class Story:
             return
         if not state["bad"]:
             state["bad_since"] = (line.number, line.raw[:1000], line.rank)
-            state["kind"] = "the loss is %s" % found.group("value") if found else "the loss field has vanished"
+            value = found and found.group("value")
+            words = "the gradient norm is nan, the loss %s" if value and not BAD.search(value) else "the loss is %s"
+            state["kind"] = words % value if value else "the loss field has vanished"
         state["bad"] += 1
         state["bad_grad"] += bad_grad
 

@@ -90,7 +90,7 @@ def _ready(story, forced):
     for number, role, name, program, raw in story.markers:
         if role != "ready":
             continue
-        if name == "asked" or program in own or (not program and not own):
+        if name == "asked" or program in own or not own:
             found = {"line": number, "marker": name, "excerpt": raw[:200]}
     return found
 
@@ -123,31 +123,33 @@ def _ordered_stop(story, signs):
 # Failures.
 
 
+SCHEDULED = ("time_limit", "preempted", "node_failure", "host_oom")
+EFFECTS = ("weak", "cascade", "messenger", "unclear")
+TRAP_LINES = 15
+"""Lines within which a bare "done" behind an uncaught crash is a shell's trap speaking, not the job."""
+
+
 def _counts(story, sign, ready, done, stop):
     """Whether a sign is a failure of this run, as far as its text tells."""
-    if sign["role"] in ("soft",):
+    if sign["role"] in ("soft", "weak") or sign["contained"]:
         return False
     if sign["id"].startswith("slurm-") and sign["role"] == "root":
         return True
-    if (
-        stop is not None
-        and sign["line"] >= stop
-        and sign["kind"] not in ("time_limit", "preempted", "node_failure", "host_oom")
-    ):
+    if stop is not None and sign["line"] >= stop and sign["kind"] not in SCHEDULED:
         return False
     if _resolved(story, sign, ready):
         return False
-    if (
-        done is not None
-        and done["line"] > sign["end"]
-        and sign["role"] in ("weak", "bare", "cascade", "messenger", "unclear")
-    ):
-        return False
-    if done is not None and done["line"] > sign["end"] and (sign["contained"] or not sign["uncaught"]):
-        return False
-    if done is not None and sign["line"] > done["line"] and sign["role"] in ("weak", "messenger", "cascade", "unclear"):
-        return False
-    return not (sign["contained"] or sign["role"] == "weak")
+    if done is None:
+        return True
+    if sign["line"] > done["line"]:
+        return sign["role"] not in EFFECTS
+    return sign["uncaught"] or _trapped(sign, done)
+
+
+def _trapped(sign, done):
+    """Whether the end that follows a crash is only that of the script around it."""
+    bare = sign["trace"] and not sign["level"] and done["marker"] == "generic-done"
+    return bare and done["line"] - sign["end"] <= TRAP_LINES
 
 
 def _resolved(story, sign, ready):
