@@ -127,9 +127,10 @@ class SettingsStore:
         configs = [self._config(path) for path in _config_paths(address)]
         alike = tuple(config.alike(address.host) for config in configs)
         given = attrs.evolve(address, target="any", python=None, connect_timeout=1.0)
-        key = (given, address.user, address.port, alike)
+        by_name = any(config.by_name for config in configs)
+        key = (given, address.user, address.port if by_name else None, alike)
         if key not in self._settings:
-            self._settings[key] = await self._read(address, configs)
+            self._settings[key] = await self._read(address, configs, key[2])
         return self._settings[key]
 
     def _config(self, path: str) -> _Config:
@@ -137,12 +138,12 @@ class SettingsStore:
             self._configs[path] = _Config(path)
         return self._configs[path]
 
-    async def _read(self, address: SSH, configs: Sequence[_Config]) -> Settings:
+    async def _read(self, address: SSH, configs: Sequence[_Config], port: int | None) -> Settings:
         # First without keys and known hosts, to learn what the configuration says of them.
         said = asyncssh.SSHClientConnectionOptions(
             config=[config.path for config in configs] or None,
             host=address.host,
-            port=address.port or (),
+            port=port or (),
             username=address.user or (),
             client_keys=None,
             known_hosts=b"",
@@ -221,13 +222,13 @@ class _Config:
         text = "\n".join(_lines(path))
         self._patterns = [line.split(None, 1)[1] for line in re.findall(r"(?im)^\s*host[\s=]+\S.*$", text)]
         # A token or a Match can make anything of a name.
-        self._by_name = bool(re.search(r"(?im)^\s*(match|include)\b|%[hnC]", text))
+        self.by_name = bool(re.search(r"(?im)^\s*(match|include)\b|%[hnC]", text))
         lax = re.search(r"(?im)^\s*StrictHostKeyChecking[\s=]+\"?(no|off|accept-new)\b", text)
         self.lax = bool(lax)
 
     def alike(self, host: str) -> Any:
         """Equal for two hosts of which the file says the same."""
-        if self._by_name:
+        if self.by_name:
             return host
         from asyncssh.pattern import WildcardPatternList
 
