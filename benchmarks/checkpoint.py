@@ -79,17 +79,17 @@ def _sign(path: Path) -> None:
         file.seek(found.starts[identity])
         file.write(text)
         crcs[identity] = zlib.crc32(text)
-        by_name = dict(zip([entry.raw for entry in found.entries], crcs, strict=True))
+        by_name = dict(zip([entry.name for entry in found.entries], crcs, strict=True))
         for entry, start in zip(found.entries, found.starts, strict=True):
             if entry.size:
                 file.seek(start + entry.stored + 4)
-                file.write(struct.pack("<I", by_name[entry.raw]))
+                file.write(struct.pack("<I", by_name[entry.name]))
         file.seek(found.offset)
-        table = bytearray(file.read(sum(46 + len(entry.raw) + 64 for entry in found.entries)))
+        table = bytearray(file.read(sum(46 + len(entry.name.encode()) + 64 for entry in found.entries)))
         at = 0
         while table[at : at + 4] == b"PK\1\2":
             n, m, k = struct.unpack_from("<3H", table, at + 28)
-            struct.pack_into("<I", table, at + 16, by_name[bytes(table[at + 46 : at + 46 + n])])
+            struct.pack_into("<I", table, at + 16, by_name[table[at + 46 : at + 46 + n].decode()])
             at += 46 + n + m + k
         file.seek(found.offset)
         file.write(table)

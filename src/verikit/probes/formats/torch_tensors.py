@@ -210,6 +210,8 @@ def _storage(item):
 
 
 _WHOLE = frozenset((int,))
+_SHAPES = {}
+"""The few shapes that most tensors have, once each."""
 
 
 def _ints(items):
@@ -217,7 +219,7 @@ def _ints(items):
         items = items.args[0]
     if type(items) not in (tuple, list) or not _WHOLE.issuperset(map(type, items)):
         raise TypeError
-    return tuple(items)
+    return _SHAPES.setdefault(tuple(items), tuple(items)) if len(_SHAPES) < 4096 else tuple(items)
 
 
 def _offset(item):

@@ -36,6 +36,7 @@ def structure(file, layout):
     pickle = walk(data, layout, "data.pkl", build=torch_tensors.BUILD)
     if pickle.end < len(data):
         layout.fault("trailing", "{:,} bytes follow the pickle in data.pkl".format(len(data) - pickle.end))
+    del data  # megabytes, with 10^5 tensors
     _storages(file, directory, top, pickle, layout)
     if top + "constants.pkl" in directory.by_name:
         _script(file, directory, top, crcs, layout)

@@ -12,7 +12,7 @@ from collections import namedtuple
 from verikit.probes.formats.layout import Broken
 from verikit.probes.place import CannotSee
 
-Entry = namedtuple("Entry", "name method flags crc stored size offset raw")
+Entry = namedtuple("Entry", "name method flags crc stored size offset")
 """A record as the directory has it: `stored` bytes in the file, `size` bytes unpacked, local header at `offset`."""
 
 Directory = namedtuple("Directory", "entries starts offset by_name")
@@ -20,7 +20,7 @@ Directory = namedtuple("Directory", "entries starts offset by_name")
 
 TAIL = 22 + 65535
 STORED, DEFLATED = 0, 8
-ENCRYPTED, DESCRIPTOR, UTF8 = 0x1, 0x8, 0x800
+ENCRYPTED, DESCRIPTOR = 0x1, 0x8
 # A deflate stream gives at most 1,032 bytes for each of its own (zlib's technical notes).
 DEFLATE_RATIO = 1032
 
@@ -104,7 +104,7 @@ def _entries(data, count, offset):
         if 0xFFFFFFFF in (stored, size, local):
             extra = data[at + length + n : at + length + n + m]
             stored, size, local = _zip64(extra, stored, size, local, offset + at)
-        entries.append(Entry(_name(raw, flags), method, flags, crc, stored, size, local, raw))
+        entries.append(Entry(_name(raw), method, flags, crc, stored, size, local))
         at += length + n + m + k
     if at != end or len(entries) != count:
         raise Broken(
@@ -113,11 +113,9 @@ def _entries(data, count, offset):
     return entries
 
 
-def _name(raw, flags):
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("cp437" if not flags & UTF8 else "latin-1")
+def _name(raw):
+    """The name as text; bytes that are no UTF-8 (old archives have code pages) stay told apart, and can be had back."""
+    return raw.decode("utf-8", "surrogateescape")
 
 
 def _zip64(extra, stored, size, local, where):
@@ -154,9 +152,10 @@ def _walk_records(file, entries, end, layout):
     for entry in entries:
         gap = entry.offset - at
         near = 0 <= gap <= 24
-        data = file.at(at if near else entry.offset, (gap if near else 0) + _LOCAL.size + len(entry.raw))
+        raw = entry.name.encode("utf-8", "surrogateescape")
+        data = file.at(at if near else entry.offset, (gap if near else 0) + _LOCAL.size + len(raw))
         _between(before, gap, data[:gap] if near else b"", entry.name, layout)
-        at = _local(data[gap if near else 0 :], entry, layout)
+        at = _local(data[gap if near else 0 :], entry, raw, layout)
         starts.append(at)
         if at + entry.stored > end:
             layout.fault("overlap", "record %r reaches into the ZIP directory" % entry.name, at)
@@ -166,13 +165,13 @@ def _walk_records(file, entries, end, layout):
     return starts
 
 
-def _local(data, entry, layout):
+def _local(data, entry, raw, layout):
     """Where the data starts, by the local header, which must say what the directory says."""
     if len(data) < _LOCAL.size or data[:4] != b"PK\3\4":
         layout.fault("mismatch", "record %r has no header where the directory says" % entry.name, entry.offset)
-        return entry.offset + _LOCAL.size + len(entry.raw)
+        return entry.offset + _LOCAL.size + len(raw)
     _, _, flags, method, _, _, crc, stored, size, n, m = _LOCAL.unpack_from(data)
-    if data[_LOCAL.size : _LOCAL.size + n] != entry.raw or n != len(entry.raw):
+    if data[_LOCAL.size : _LOCAL.size + n] != raw or n != len(raw):
         layout.fault("mismatch", "record %r has another name in its own header" % entry.name, entry.offset)
     if (flags ^ entry.flags) & (ENCRYPTED | DESCRIPTOR) or method != entry.method:
         layout.fault("mismatch", "record %r has other flags in its own header" % entry.name, entry.offset)
