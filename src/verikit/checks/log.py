@@ -357,7 +357,7 @@ class _Case:
         if done and done["ends"]:
             return True
         whole = progress.get("complete") and progress["work"] and progress["role"] != "bar"
-        return bool(whole and progress["line"] >= self.text["lines"] - 40)
+        return bool(whole and progress["line"] >= self.text["last"] - 40)
 
     def _state(self) -> str:
         if self._finished() and not self.alive:

@@ -60,7 +60,7 @@ BANNERS = [row[2] for row in MARKERS if row[1] == "start"]
 SAID = [row for row in MARKERS if row[1] in ("ready", "done", "began")]
 ANCHORED = {row[0] for row in tables.PROGRESS if row[2].startswith("^")}
 PROGRAMS = _gated([row for row in tables.MARKERS if row[1] == "program"], 4)
-NOT_DONE = re.compile(tables.NOT_DONE)
+NOT_DONE, BEGINS_AGAIN = re.compile(tables.NOT_DONE), re.compile(tables.BEGINS_AGAIN)
 SETUP, HEARTBEAT = re.compile(tables.SETUP), re.compile(tables.HEARTBEAT)
 FENCE_OPEN, FENCE_CLOSE = re.compile(tables.FENCE_OPEN + r"\s*$"), re.compile(tables.FENCE_CLOSE + r"\s*$")
 QUOTES = re.compile(tables.QUOTES)
@@ -162,7 +162,7 @@ class Story:
         self.ready_patterns, self.done_patterns = [re.compile(one) for one in ready], [re.compile(one) for one in done]
         self.own_progress = [re.compile(one) for one in progress]
         self.own = bool(failing or ready or done or progress)
-        self.opening, self.last_form = [], None
+        self.opening, self.last_form, self.last = [], None, 0
         self.waiting = collections.deque(maxlen=WAITING)
         self.forced = program
         self.lines, self.forms, self.tail, self.at_end, self.counted, self.runs = 0, {}, [], True, True, 0
@@ -221,7 +221,7 @@ class Story:
             if self.own:
                 self._user(number, raw)
             number += 1
-        self.lines += len(lines)
+        self.lines, self.last = self.lines + len(lines), number - 1
         self.tail = (self.tail + lines[-40:])[-40:]
         return number
 

@@ -5,7 +5,8 @@ import itertools
 import re
 
 from verikit.probes.logs import clock, tables
-from verikit.probes.logs.story import PHASES
+from verikit.probes.logs.envelopes import undress
+from verikit.probes.logs.story import BEGINS_AGAIN, PHASES
 
 ROLES = {"fatal": 0, "root": 0, "plain": 0, "bare": 0, "unclear": 1, "cascade": 2, "messenger": 3, "weak": 4}
 """Whose word goes first: causes before effects, effects before messengers."""
@@ -18,6 +19,7 @@ WAIT_SECONDS = 1200.0
 RETRY_COUNT = 60
 FAILING = re.compile(r"refused|[Ff]ail|rror|timed? ?out|unreachable|[Rr]etr|unavailable|503|502")
 IDLE_STATS = 6
+STOP_LINES = 400
 END_LINES = 60
 """Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
 
@@ -27,7 +29,7 @@ def tell(story, forced=""):
     story.finish()
     ready, done = _ready(story, forced), _last(story, "done")
     signs = [sign for sign in story.signs if sign["role"] != "stopped"]
-    stop = _ordered_stop(story, signs)
+    stop = _ordered_stop(story, signs, ready)
     failure = _nan(story) or _first([sign for sign in signs if _counts(story, sign, ready, done, stop)])
     failure = _warned(signs, failure, lambda sign: _resolved(story, sign, ready))
     return {
@@ -47,6 +49,7 @@ def tell(story, forced=""):
         "programs": sorted(story.programs),
         "asked_ready": story.wanted_ready,
         "lines": story.lines,
+        "last": story.last,
         "ends_in_line": not story.at_end,
         "last_line": _last_line(story),
         "times": _times(story),
@@ -103,19 +106,25 @@ def _last(story, wanted):
 
 
 def _end(story, done):
-    """Whether a marker of the end stands at the end: hardly anything was counted behind it, and little was said."""
-    return done is not None and not _moved(story, done["line"], 3) and story.lines - done["line"] <= END_LINES
+    """Whether a marker of the end stands at the end: hardly anything was counted behind it, and nothing begun."""
+    if done is None or _moved(story, done["line"], 3) or story.last - done["line"] > END_LINES:
+        return False
+    if any(event[6] and event[0] > done["line"] for event in story.progress):
+        return False
+    behind = story.tail[-(story.last - done["line"]) :] if story.last > done["line"] else []
+    return not any(BEGINS_AGAIN.match(undress(0, raw).text) for raw in behind)
 
 
-def _ordered_stop(story, signs):
-    """The first ordered stop that no real failure went before."""
+def _ordered_stop(story, signs, ready):
+    """The first ordered stop that no real failure went before and no service or work came behind."""
     for number in story.stops:
         earlier = [
             sign for sign in signs
             if sign["line"] < number and sign["role"] in ("root", "fatal", "plain", "bare") and not sign["contained"]
             and not _moved(story, sign["end"], 1)
         ]  # fmt: skip
-        if not earlier and not _moved(story, number, 3):
+        again = (ready is not None and ready["line"] > number) or _moved(story, number, 3)
+        if not earlier and not again and story.last - number <= STOP_LINES:
             return number
     return None
 
