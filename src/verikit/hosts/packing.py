@@ -74,8 +74,7 @@ def pack(function: Callable[..., Any]) -> Packed:
     name = function.__module__
     if name == PROBES or name.startswith(f"{PROBES}."):
         return Packed(name, function.__qualname__, _with_imports(_source(name)))
-    whole = _whole_module(function)
-    return Packed(name, function.__qualname__, _with_imports(whole)) if whole else _alone(function)
+    return _whole_module(function) or _alone(function)
 
 
 # Modules.
@@ -161,7 +160,7 @@ def _absolute(node: ast.ImportFrom, name: str, package: bool) -> str:
 # Probes from elsewhere.
 
 
-def _whole_module(function: FunctionType) -> Module | None:
+def _whole_module(function: FunctionType) -> Packed | None:
     """Its module, if that can stand alone on a host."""
     name = function.__module__
     module = sys.modules.get(name)
@@ -172,7 +171,14 @@ def _whole_module(function: FunctionType) -> Module | None:
     except (ValueError, ImportError):
         return None
     wanted = {item for node in _at_import(ast.parse(source.source)) for item in _names(node, name, source.package)}
-    return source if all(map(_travels, wanted)) else None
+    return _sent(function, source) if all(map(_travels, wanted)) else None
+
+
+def _sent(function: FunctionType, module: Module) -> Packed:
+    """The probe in a module of its own name over there, which hides neither the host's packages nor its standard library."""
+    digest = hashlib.sha256(f"{module.file}\n{module.source}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    sent = attrs.evolve(module, name=f"verikit.sent_{digest}", package=False)
+    return Packed(sent.name, function.__name__, _with_imports(sent))
 
 
 def _at_import(tree: ast.Module) -> Iterator[ast.AST]:
@@ -196,12 +202,9 @@ def _alone(function: FunctionType) -> Packed:
     """The function's own source, as a module of its own."""
     where = f"{function.__module__}.{function.__qualname__}"
     tree = _definition(function, where)
-    name = function.__name__
     text = ast.unparse(tree)
     _refuse_missing(text, function, where)
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    module = Module(f"verikit.sent_{digest}", False, f"<{where}>", text)
-    return Packed(module.name, name, (module, *_with_imports(module)[1:]))
+    return _sent(function, Module(where, False, f"<{where}>", text))
 
 
 def _definition(function: FunctionType, where: str) -> ast.Module:
