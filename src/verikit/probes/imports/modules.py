@@ -97,6 +97,27 @@ class Found:
         self.kind, self.file, self.folders, self.entry = kind, file, list(folders), entry
 
 
+def fills_itself(walk):
+    """Whether a module binds names that its text does not show: exec, globals() filled by computed keys, setattr."""
+    for name, call, _, arm, scope in walk.specials:
+        own = scope.kind == "module" and not arm.dead
+        if name == "exec" and own and len(call.args) < 2:
+            return True
+        if name == "setattr" and call.args and "sys" in ast.dump(call.args[0]) and "modules" in ast.dump(call.args[0]):
+            return True
+        if name == ".update" and _is_globals(call.func.value, own):
+            return True
+    return any(
+        isinstance(target, ast.Subscript) and _is_globals(target.value, scope.kind == "module") and scope.name != "__getattr__"
+        for target, _, _, _, scope in walk.writes
+    )
+
+
+def _is_globals(node, own):
+    names = ("globals", "vars", "locals") if own else ("globals",)
+    return isinstance(node, ast.Call) and not node.args and dotted(node.func) in names
+
+
 class Summary:
     """A module's names, by its tree."""
 
@@ -104,22 +125,13 @@ class Summary:
         self.tree, self.walk, self.file = tree, walk, file
         self.binds = walk.module.binds
         self.getattr = next((s for s in walk.module.children if s.kind == "function" and s.name == "__getattr__"), None)
-        self.dynamic = any(
-            name in ("exec", "setattr", "delattr", "__import__") and scope.kind == "module"
-            for name, _, _, _, scope in walk.specials
-        ) or any(
-            self._namespace(call) for name, call, _, _, _ in walk.specials if name in ("globals", "vars", "locals")
-        )
+        self.dynamic = fills_itself(walk)
         self.replaced = any(
             isinstance(target, ast.Subscript)
             and dotted(target.value) in ("sys.modules", "modules")
             and "__name__" in ast.dump(target.slice)
             for target, _, _, _, _ in walk.writes
         )
-
-    @staticmethod
-    def _namespace(call):
-        return not call.args
 
     def live(self, name):
         return [bind for bind in self.binds.get(name, ()) if not bind.arm.dead and bind.kind != "annotation"]

@@ -193,7 +193,7 @@ class Names:
                 "%s is bound on line %d and, on a condition, again on line %d" % (name, first.line, second.line)
             )
             return
-        if optional and self.added is None and not second.imported and second.kind == "assign":
+        if optional and self.added is None and second.kind in ("assign", "def", "class"):
             self.notes.append(
                 "%s is bound on line %d and, on a condition, again on line %d" % (name, first.line, second.line)
             )
@@ -246,8 +246,7 @@ class Names:
         for other, binds in scope.binds.items():
             for bind in binds:
                 if bind.kind == "assign" and first.order < bind.order < second.order:
-                    value = bind.node.value
-                    if isinstance(value, ast.Name) and value.id == name:
+                    if any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(bind.node.value)):
                         kept.append(other)
         return kept
 
