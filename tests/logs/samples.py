@@ -2642,3 +2642,208 @@ add(
     "@@May  5 10:02:00 gpu-7 systemd[1]: train.service: Main process exited, code=exited, status=1/FAILURE",
     alive=False,
 )
+
+# A fifth round: false passes are the worse error.
+add(
+    "vanish-press-ctrl-c",
+    "died_silently",
+    "Serving on port 8000, press ctrl-c to stop",
+    "graceful shutdown timeout: 30 s",
+    "loading model",
+    alive=False,
+    idle=600,
+)
+add(
+    "vanish-after-total-time",
+    "died_silently",
+    "model loaded. Total time: 3.2 s",
+    "starting generation",
+    "prompt 1/900",
+    alive=False,
+    idle=600,
+)
+add("vanish-complete-shards", "died_silently", bars("Loading checkpoint shards", 4, 4), alive=False, idle=600)
+add(
+    "vanish-vllm-graph",
+    "died_silently",
+    "INFO 10-21 09:11:09 [api_server.py:1839] vLLM API server version 0.11.0",
+    bars("Capturing CUDA graphs (mixed prefill-decode, PIECEWISE)", 67, 67),
+    "(EngineCore_DP0 pid=9) INFO 10-21 09:14:09 [gpu_model_runner.py:3480] Graph capturing finished in 5 secs, took 0.62 GiB",
+    alive=False,
+    idle=600,
+)
+add(
+    "vanish-eval-epoch",
+    "died_silently",
+    *[f"epoch {e} step {n} loss 2.0" for e in range(2) for n in range(1, 9)],
+    "epoch 1 done in 12.1s, val loss 2.1",
+    "epoch 2 step 1 loss 1.9",
+    alive=False,
+    idle=600,
+)
+add(
+    "vanish-after-save",
+    "died_silently",
+    steps(ACCEL),
+    "2025-05-05 10:01:05,123 - INFO - ckpt - saved checkpoint to /out/30",
+    alive=False,
+    idle=600,
+)
+add(
+    "vanish-mid-json",
+    "died_silently",
+    steps(JSONL) + '\n{"ts": "2025-05-05T10:01:00Z", "level": "IN',
+    alive=False,
+    idle=600,
+)
+add(
+    "vanish-tgi",
+    "died_silently",
+    *[
+        "2025-05-05T10:0%d:00.123Z  INFO shard-manager: text_generation_launcher: Waiting for shard to be ready... rank=0"
+        % n
+        for n in range(5)
+    ],
+    alive=False,
+    idle=600,
+)
+add(
+    "vanish-of-servers-after-bad-request",
+    "died_silently",
+    VLLM_UP,
+    *['(APIServer pid=7) INFO:     10.0.0.1:1 - "POST /v1/completions HTTP/1.1" 400 Bad Request'] * 3,
+    alive=False,
+    idle=600,
+)
+add(
+    "ready-then-oom",
+    "failed",
+    VLLM_UP,
+    '(APIServer pid=7) INFO:     10.0.0.1:1 - "POST /v1/completions HTTP/1.1" 200 OK',
+    "\n".join(
+        "(EngineCore_DP0 pid=99) " + r if not r.startswith("@@") else "@@(EngineCore_DP0 pid=99) " + r[2:]
+        for r in trace(OOM).split("\n")
+    ),
+    '(APIServer pid=7) INFO:     10.0.0.1:1 - "POST /v1/completions HTTP/1.1" 500 Internal Server Error',
+    kind="cuda_oom",
+)
+add(
+    "progress-other-rank-after-crash",
+    "failed",
+    *[f"[rank{n % 2}]: step {n // 2} loss 2.1" for n in range(20)],
+    trace("ValueError: bad batch", front="[rank1]: "),
+    "[rank0]: step 10 loss 2.1",
+    alive=None,
+    kind="python_exception",
+)
+add(
+    "trace-then-heartbeats",
+    "failed",
+    steps(LOGURU),
+    trace("KeyError: 'x'"),
+    *[f"2025-05-05 10:{n:02d}:30.123 | INFO     | monitor:beat:3 - heartbeat {n}" for n in range(2, 30)],
+    kind="python_exception",
+)
+add(
+    "trace-then-retry-same",
+    "failed",
+    steps(GEN),
+    *[
+        part
+        for n in range(3)
+        for part in (
+            f"2025-05-05 10:02:0{n} INFO attempt {n + 1} of 3",
+            trace("ConnectionRefusedError: [Errno 111] Connection refused").replace("@@", "||"),
+        )
+    ],
+    "2025-05-05 10:02:09 ERROR giving up after 3 attempts",
+    alive=False,
+    kind="connection_refused",
+)
+add("step-zero-only", "running", "step 0 loss 10.2", idle=20)
+add(
+    "error-loop-alive",
+    "failed",
+    "listening on :8000",
+    *[
+        "\n".join(
+            [
+                f"10:0{n}:00 ERROR worker crashed, restarting",
+                trace("RuntimeError: CUDA error: an illegal memory access was encountered").replace("@@", "||"),
+            ]
+        )
+        for n in range(6)
+    ],
+    kind="cuda_error",
+)
+add("hung-gpu-100", "hung", "[rank0]: step 10 loss 2.1", "[rank0]: step 11 loss 2.1", idle=3600)
+add("loss-zero-forever", "running", *[f"step {n} loss 0.0000 lr 1e-5" for n in range(1, 30)])
+add("inf-then-fine", "running", *[f"step {n} loss {'inf' if n == 1 else '2.1'} lr 1e-5" for n in range(1, 30)])
+add("nan-in-eval-only", "running", *[f"step {n} loss 2.1 val_loss nan" for n in range(1, 30)])
+add(
+    "one-rank-nan",
+    "failed",
+    *[f"step {n} loss 2.1" for n in range(1, 9)],
+    "@@step 9 loss nan",
+    "step 10 loss nan",
+    "step 11 loss nan",
+    alive=None,
+    kind="nan_loss",
+)
+add(
+    "info-oom-words",
+    "running",
+    *[f"2025-05-05 10:00:{n:02d} INFO guard: memory ok, no OutOfMemoryError so far, step {n}" for n in range(1, 30)],
+)
+add(
+    "error-then-fine-server",
+    "ready",
+    VLLM_UP,
+    "(APIServer pid=7) ERROR 10-21 09:20:31 [serving_models.py:10] The model `gpt-4` does not exist.",
+    '(APIServer pid=7) INFO:     10.0.0.1:1 - "POST /v1/chat/completions HTTP/1.1" 404 Not Found',
+)
+add(
+    "uncaught-in-thread",
+    "running",
+    *[f"step {n} loss 2.1" for n in range(1, 9)],
+    "Exception in thread Thread-3 (logger):",
+    trace("ConnectionResetError: [Errno 104] Connection reset by peer").replace("@@", ""),
+    *[f"step {n} loss 2.1" for n in range(9, 19)],
+)
+add(
+    "wandb-network-error",
+    "running",
+    *[f"step {n} loss 2.1" for n in range(1, 9)],
+    "wandb: Network error (ConnectionError), entering retry loop.",
+    "wandb: ERROR Error while calling W&B API: <Response [502]>",
+)
+add(
+    "git-lfs-error-start",
+    "starting",
+    "fatal: not a git repository (or any parent up to mount point /)",
+    "Stopping at filesystem boundary (GIT_DISCOVERY_ACROSS_FILESYSTEM not set).",
+    "Loading model",
+)
+add(
+    "nvidia-smi-table",
+    "starting",
+    "| NVIDIA-SMI 550.54.15              Driver Version: 550.54.15      CUDA Version: 12.4     |",
+    "| Fan  Temp   Perf          Pwr:Usage/Cap |           Memory-Usage | GPU-Util  Compute M. |",
+    "|                                         |                      | Uncorr. ECC | ",
+    "| N/A   31C    P0              61W / 700W |      0MiB / 81559MiB |      0%      Default |",
+    "Loading model",
+)
+add(
+    "docker-pull",
+    "starting",
+    "Unable to find image 'vllm/vllm-openai:latest' locally",
+    "latest: Pulling from vllm/vllm-openai",
+    "a1b2c3: Pull complete",
+    "Status: Downloaded newer image for vllm/vllm-openai:latest",
+)
+add(
+    "conda-activate-warn",
+    "running",
+    "CondaError: Run 'conda init' before 'conda activate'",
+    *[f"step {n} loss 2.1" for n in range(1, 9)],
+)
