@@ -12,14 +12,14 @@ import attrs
 
 from verikit.check import Check, Facts, Host, Look
 from verikit.errors import Cause
-from verikit.finding import Finding
+from verikit.finding import Finding, thaw_facts
 from verikit.probes import checkpoint as probe
 from verikit.probes import manifest as manifests
 from verikit.probes import stability
 from verikit.probes.formats import pickle_names
 from verikit.text import count, exact_size
 from verikit.text import size as show
-from verikit.values import Frozen, freeze, number, whole
+from verikit.values import Frozen, number, whole
 from verikit.values import path as as_path
 from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict
 
@@ -66,11 +66,11 @@ def _digest(value: Any) -> str | None:
 
 
 def _manifest(value: Any) -> Any:
-    if value is None or isinstance(value, Frozen):
-        return value
+    if value is None:
+        return None
     if isinstance(value, Mapping):
         try:
-            return freeze(manifests.of_json(dict(value)))
+            return Frozen(manifests.of_json(thaw_facts(value)))
         except ValueError as error:
             raise ValueError(f"manifest: {error}") from None
     return as_path(value)
