@@ -185,6 +185,24 @@ def test_reply_of_a_strange_form(text):
     assert with_agent(steps) == [Cause.TRUNCATED_REPLY, "fine"]
 
 
+def test_endless_nonsense():
+    """
+    What a host that has lost its thread goes on to say is not kept.
+    """
+
+    async def steps(agent, wire):
+        tasks = await asked(agent)
+        agent.heard(hello(agent) + b"\xff" * 100)
+        for _ in range(50):
+            agent.heard(bytes(1 << 20))
+        return await outcomes(tasks), len(agent._decoder._held) + len(agent._noise)
+
+    causes, kept = with_agent(steps)
+
+    assert causes == [Cause.CONNECTION_LOST]
+    assert kept < 1 << 20
+
+
 def test_facts_outside_of_a_reply():
     """
     Facts that were not counted are no facts.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import re
 import socket
 import sys
@@ -150,6 +151,19 @@ def test_port_of_something_else():
         error = unseen(at(port))
 
     assert error.cause in (Cause.UNREACHABLE, Cause.UNSUPPORTED)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_server_that_talks_nonsense(seed):
+    """
+    A server that begins as SSH and goes on as noise is no host, whatever it makes of the client.
+    """
+    noise = random.Random(seed).randbytes(4000)
+    start = b"SSH-2.0-OpenSSH_9.2\r\n" + (b"\0\0\x01\x0c\x0a\x14" if seed % 2 else b"")
+    with server(lambda connection, stopping: connection.sendall(start + noise)) as port:
+        error = unseen(at(port, connect_timeout=3))
+
+    assert error.cause in (Cause.UNREACHABLE, Cause.UNSUPPORTED, Cause.CONNECTION_LOST)
 
 
 def test_dropped_before_the_key_exchange():

@@ -179,6 +179,8 @@ class Agent(BaseHost):
         """Takes output of the command."""
         self.received += len(data)
         self._last_word = time.monotonic()
+        if self.failure is not None:
+            return  # nothing that still comes could be trusted, nor kept
         if self._marker:
             data = self._past_marker(data)
         try:

@@ -34,6 +34,7 @@ class HostPool:
         self.shared: dict[str, Any] = {}
         self._opening: dict[Address, asyncio.Task[Agent]] = {}
         self._closed = False
+        self._warnings: list[str] = []
         self._loop = asyncio.get_running_loop()
         forks.guard_loop(self._loop)
 
@@ -56,7 +57,7 @@ class HostPool:
 
     async def _open(self, address: Address, before: asyncio.Task[Agent] | None) -> Agent:
         if before is not None and not before.cancelled() and before.exception() is None:
-            await before.result().close()
+            self._warnings += await before.result().close()
         return await opener(address)(address, self)
 
     @property
@@ -79,7 +80,7 @@ class HostPool:
         started = time.monotonic()
         if closing:
             await asyncio.wait(closing, timeout=CLOSING)
-        warnings = []
+        warnings, self._warnings = self._warnings, []
         for host, done in zip(opened, closing, strict=True):
             if done.done():
                 warnings += done.result()

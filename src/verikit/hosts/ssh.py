@@ -20,7 +20,7 @@ from verikit.address import SSH
 from verikit.errors import Unseen
 from verikit.hosts import forks
 from verikit.hosts.agent import BOOTSTRAP, Agent, start_command
-from verikit.hosts.ssh_errors import FAILURES, Attempt, unseen_ssh
+from verikit.hosts.ssh_errors import Attempt, unseen_ssh
 from verikit.hosts.ssh_settings import LOGIN, Settings, SettingsStore
 
 if TYPE_CHECKING:
@@ -44,16 +44,16 @@ async def open_ssh(address: SSH, pool: HostPool) -> Agent:
     async with pool.connects:
         try:
             connection = await shared.connect(address, attempt)
-        except FAILURES as error:
-            raise unseen_ssh(error, attempt) from error
-        try:
-            attempt.phase = "bootstrap"
-            await asyncio.wait_for(_start(agent, address, connection), BOOTSTRAP)
-        except BaseException as error:
-            connection.abort()
-            if isinstance(error, FAILURES):
-                raise unseen_ssh(error, attempt) from error
+            try:
+                attempt.phase = "bootstrap"
+                await asyncio.wait_for(_start(agent, address, connection), BOOTSTRAP)
+            except BaseException:
+                connection.abort()
+                raise
+        except Unseen:
             raise
+        except Exception as error:  # whatever a server may make asyncssh stumble over
+            raise unseen_ssh(error, attempt) from error
     return agent
 
 
@@ -107,7 +107,9 @@ class Shared:
         attempt = Attempt(jump, through)
         try:
             return await self.connect(jump, attempt)
-        except FAILURES as error:
+        except Unseen:
+            raise
+        except Exception as error:
             raise unseen_ssh(error, attempt) from error
 
     async def close(self) -> None:

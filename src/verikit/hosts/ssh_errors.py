@@ -51,10 +51,8 @@ CAUSES: dict[type[BaseException], Cause | str] = {
     socket.gaierror: Cause.UNREACHABLE,
     OSError: Cause.UNREACHABLE,
     ValueError: Cause.UNSUPPORTED,
+    Exception: LOST,
 }
-
-FAILURES = (OSError, asyncio.TimeoutError, asyncssh.Error, ValueError)
-"""What an attempt can end with."""
 
 # What is likely behind a connection that was dropped in this phase.
 LIKELY = {
