@@ -20,6 +20,10 @@ from verikit.verdict import FAIL, PASS, UNKNOWN
 RUN_AS = ("auto", "import", "script", "module")
 
 
+# A file takes milliseconds; a tree of 5,000 files about half a minute on two cores.
+LOOK_SECONDS = 300.0
+
+
 def _optional_path(value: Any) -> str | None:
     return None if value is None else as_path(value)
 
@@ -29,7 +33,7 @@ class ImportConflict(Check):
     """No import of the file conflicts: it loads, every other name keeps its value where it is used, and each import's own
     name is bound to what it says where code relies on it.
 
-    path: the file; or `source`, its text.  name: only the import of that name.
+    path: the file, or a folder of them; or `source`, its text.  name: only the import of that name.
     inject: text that is to become line `line`, or a unified diff: would it conflict, once there?
     run_as: how the file is started; "auto" tells a script by its shebang or `__main__`.
     root: the folder that a package or `-m` start is run from.
@@ -78,10 +82,12 @@ class ImportConflict(Check):
 
     def look(self) -> Look:
         words = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
-        return Look(probe.inspect, **words)
+        return Look(probe.inspect, **words).within(LOOK_SECONDS)
 
     def judge(self, facts: Facts) -> Finding:
         subject = self.path or "the source"
+        if "files" in facts:
+            return _tree(subject, facts)
         if facts["findings"]:
             return Finding(
                 FAIL, f"{subject}: {_worst(facts)}{_safe_words(facts)}", facts=facts, warnings=facts["notes"]
@@ -105,6 +111,36 @@ class ImportConflict(Check):
             )
             return f"{what}{_safe_words(facts)}; {seen}"
         return f"no conflict; {seen}"
+
+
+def safe_lines(path: Any, *, on: Any = None) -> Any:
+    """Where an import can go: the (first, last) ranges of lines at which one at column 0 leaves everything else as it is.
+
+    A list for this host; with `on`, a dict of lists by host name.  Computed once from the file's tree, which is not run.
+    Raises Unseen where a host or the file can't be seen, or the file does not parse.
+    """
+    from verikit.verify import ask
+
+    answers = {
+        host: [tuple(each) for each in rows]
+        for host, rows in ask(Look(probe.safe_lines, path=as_path(path)), on=on).items()
+    }
+    return answers if on is not None else next(iter(answers.values()))
+
+
+def _tree(subject: str, facts: Facts) -> Finding:
+    seen = f"{count(facts['imports'], 'imported name')} in {count(facts['files'], 'file')}"
+    if facts["findings"]:
+        row = facts["findings"][0]
+        rest = f"{count(facts['count'], 'conflict')} in {count(facts['failed'], 'file')} of {facts['files']:,}"
+        return Finding(
+            FAIL, f"{subject}: {rest}; the first: {row['file']}: {row['rule']}: {row['message']}", facts=facts
+        )
+    if facts["unknowns"]:
+        row = facts["unknowns"][0]
+        rest = f"{count(facts['untold'], 'file')} of {facts['files']:,} can't be told; the first: {row['file']}: {row['message']}"
+        return Finding(UNKNOWN, f"{subject}: {rest}", facts=facts, cause=Cause.AMBIGUOUS)
+    return Finding(PASS, f"{subject}: no conflict; {seen}", facts=facts)
 
 
 def _worst(facts: Facts) -> str:

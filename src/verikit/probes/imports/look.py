@@ -15,7 +15,7 @@ from verikit.probes.place import CannotSee
 
 MOST_BYTES = 16 << 20
 SHOWN = 20
-MOST_GAP = 3  # folders without __init__.py between a file and the package around it
+MOST_GAP = 8  # folders without __init__.py between a file and the package around it
 
 
 def inspect(
@@ -32,6 +32,12 @@ def inspect(
 ):
     """Findings, what can't be told, notes and safe lines of one file, with or without an insertion."""
     path = by_name(path, run_as, root) if path is not None else None
+    if path is not None and os.path.isdir(path):
+        if name is not None or inject is not None:
+            raise CannotSee("unsupported", "%s is a folder; one name or one insertion is asked of one file" % path)
+        from verikit.probes.imports import tree as whole
+
+        return whole.inspect(place, path, run_as, root, python)
     data = source.encode("utf-8", "surrogateescape") if source is not None else read(place, path)
     facts = {"path": path, "lines": data.count(b"\n") + (not data.endswith(b"\n") and bool(data))}
     version = target_version(place, python, facts)
@@ -68,6 +74,16 @@ def inspect(
     facts["bound"] = name is None or question.binds(name)
     facts["run_as"] = "script" if question.world.main else "import"
     return closed(facts, names.unknowns, names.notes + question.notes)
+
+
+def safe_lines(place, path):
+    """[[first, last], …]: the lines at which an import at column 0 leaves the rest of the file as it is."""
+    data = read(place, path)
+    try:
+        tree = placement.parse(data)
+    except placement.ERRORS as error:
+        raise unparsed(path, error) from None
+    return placement.safe(tree, data)
 
 
 class Question:
@@ -115,7 +131,9 @@ class Question:
         except placement.ERRORS as error:
             text = "the file does not compile: %s" % placement.said(error)
             rule = "N18" if "global" in str(error) else "P6"
-            self.names.findings.append(finding(rule, self.name, getattr(error, "lineno", None), text, severity="breaks"))
+            self.names.findings.append(
+                finding(rule, self.name, getattr(error, "lineno", None), text, severity="breaks")
+            )
 
     def project(self, tree, old):
         """The files around, where it is known where they begin: only then can a start be played through."""

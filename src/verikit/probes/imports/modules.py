@@ -108,7 +108,9 @@ def fills_itself(walk):
         if name == ".update" and _is_globals(call.func.value, own):
             return True
     return any(
-        isinstance(target, ast.Subscript) and _is_globals(target.value, scope.kind == "module") and scope.name != "__getattr__"
+        isinstance(target, ast.Subscript)
+        and _is_globals(target.value, scope.kind == "module")
+        and scope.name != "__getattr__"
         for target, _, _, _, scope in walk.writes
     )
 

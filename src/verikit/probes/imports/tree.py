@@ -1,0 +1,94 @@
+"""Every Python file beneath a folder, judged in one process for each core."""
+
+import json
+import os
+
+from verikit.probes.imports import look
+from verikit.probes.place import CannotSee
+
+MOST_FILES = 50000
+MOST_SHOWN = 50
+
+
+def inspect(place, path, run_as="auto", root=None, python="host"):
+    """Findings of all the files of a tree, bounded and counted."""
+    files = python_files(place, path)
+    if not files:
+        raise CannotSee("nothing_seen", "no Python file beneath %s" % path)
+    cores = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, 8, len(files))
+    shares = [files[at::cores] for at in range(cores)]
+    waiting = [forked(place, share, run_as, root, python) for share in shares[1:]]
+    rows = judged(place, shares[0], run_as, root, python)
+    for pid, pipe in waiting:
+        with os.fdopen(pipe, "rb") as heard:
+            said = heard.read()
+        os.waitpid(pid, 0)
+        if not said.endswith(b"\n"):
+            raise CannotSee("probe_error", "a process that judged a part of %s ended without an answer" % path)
+        more = json.loads(said.decode("ascii"))
+        rows = {key: rows[key] + more[key] for key in rows}
+    return summed(path, files, rows)
+
+
+def python_files(place, path):
+    """The files, sorted; links to folders are not followed, hidden folders and __pycache__ left aside."""
+    found = []
+    for folder, inner, names in os.walk(path):
+        inner[:] = sorted(each for each in inner if not each.startswith(".") and each != "__pycache__")
+        found += [os.path.join(folder, name) for name in names if name.endswith(".py")]
+        if len(found) > MOST_FILES:
+            raise CannotSee("bound_reached", "more than %d Python files beneath %s" % (MOST_FILES, path))
+    return sorted(found)
+
+
+def judged(place, files, run_as, root, python):
+    """What a share of the files comes to."""
+    rows, shared = {"findings": [], "unknowns": [], "imports": 0, "lines": 0, "counts": [0, 0], "notes": 0}, {}
+    for at, file in enumerate(files):
+        if not at % 50:
+            place.progress(at, len(files), "files")
+        try:
+            facts = look.inspect(place, file, run_as=run_as, root=root, python=python, shared=shared)
+        except CannotSee as error:
+            facts = {
+                "findings": [],
+                "unknowns": [{"name": None, "line": error.facts.get("line"), "message": error.reason}],
+            }
+        rows["findings"] += [dict(each, file=file) for each in facts["findings"]]
+        rows["unknowns"] += [dict(each, file=file) for each in facts["unknowns"]]
+        rows["imports"] += facts.get("imports", 0)
+        rows["lines"] += facts.get("lines", 0)
+        rows["notes"] += len(facts.get("notes", ()))
+        rows["counts"][0] += bool(facts["findings"])
+        rows["counts"][1] += bool(facts["unknowns"]) and not facts["findings"]
+    rows["counts"] = [rows["counts"]]
+    return rows
+
+
+def forked(place, files, run_as, root, python):
+    """(pid, pipe) of a fork that judges a share and answers in one line."""
+    import warnings
+
+    heard, said = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # 3.12 warns of threads: the child parses, and ends without clean-up
+        pid = os.fork()
+    if not pid:
+        try:
+            os.close(heard)
+            with os.fdopen(said, "wb") as out:
+                out.write(json.dumps(judged(type(place)(), files, run_as, root, python)).encode("ascii") + b"\n")
+        finally:
+            os._exit(0)
+    os.close(said)
+    return pid, heard
+
+
+def summed(path, files, rows):
+    failed, untold = (sum(each) for each in zip(*rows["counts"]))
+    facts = {"path": path, "files": len(files), "failed": failed, "untold": untold, "count": len(rows["findings"])}
+    facts["findings"] = sorted(rows["findings"], key=lambda each: (each["file"], each["line"] or 0))[:MOST_SHOWN]
+    facts["unknowns"] = sorted(rows["unknowns"], key=lambda each: (each["file"], each["line"] or 0))[:MOST_SHOWN]
+    facts["notes"], facts["imports"], facts["lines"] = rows["notes"], rows["imports"], rows["lines"]
+    facts["coverage"] = {"files": len(files), "of": len(files), "lines": rows["lines"], "imports": rows["imports"]}
+    return facts
