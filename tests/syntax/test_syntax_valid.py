@@ -8,6 +8,8 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from interpreters import executable
+from syntax_cases import CASES
 
 from verikit.checks.syntax import SyntaxValid, excerpt
 from verikit.errors import Cause
@@ -92,6 +94,29 @@ def test_a_likely_cause_is_named(tmp_path, data, words):
     Where the bytes show why a file does not parse, the reason says so.
     """
     found = judged(tmp_path / "a.py", data)
+
+    assert found.verdict is FAIL
+    assert words in found.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "words"),
+    [
+        ("match", "3.8", "syntax of Python 3.10: the `match` statement"),
+        ("except_star", "3.9", "syntax of Python 3.11: `except*`"),
+        ("type_parameters", "3.11", "syntax of Python 3.12: type parameters"),
+        ("fstring_backslash_field", "3.10", "syntax of Python 3.12: f-strings"),
+        ("walrus", "3.7", "syntax of Python 3.8: `:=`"),
+        ("decorator_lambda", "3.8", "syntax of Python 3.9: decorators"),
+        ("with_parens_as", "3.8", "syntax of Python 3.9: `with` items"),
+    ],
+)
+def test_syntax_of_a_later_version_is_named(tmp_path, name, version, words):
+    """
+    An interpreter that refuses what a later one brought: the reason says which one did.
+    """
+    python = executable(version) or pytest.skip(f"no Python {version} here")
+    found = judged(tmp_path / "a.py", dict(CASES)[name], python=python)
 
     assert found.verdict is FAIL
     assert words in found.reason

@@ -31,8 +31,11 @@ MARKER = re.compile(rb"^(<{7}|>{7}|\|{7})(?: |\r?$)|^={7}\r?$", re.MULTILINE)
 
 
 def likely(data, row):
-    """The likely cause of a refusal, in a few words, or None. `row` has error, message, line and text."""
-    for find in (other_file, marker, nul, line_ends, cut, other_tongue):
+    """The likely cause of a refusal, in a few words, or None.
+
+    `row` has kind, error, message, line, text, and the version of the interpreter that refused: [3, 9, 18] or None.
+    """
+    for find in (other_file, marker, nul, line_ends, newer, cut, other_tongue):
         words = find(data, row)
         if words:
             return words
@@ -71,6 +74,39 @@ def line_ends(data, row):
     mixed = data.count(b"\r\n")
     if mixed and mixed != data.count(b"\n") and "inconsistent" in row["message"]:
         return "CRLF and LF line ends are mixed"
+    return None
+
+
+# What the refused line (or the message) shows of syntax that came later: since, what the line looks like, in words.
+NEWER = (
+    ((3, 14), r"^\s*except\*?\s+[\w.]+\s*,\s*[\w.]+[^()]*:", "several exceptions without brackets"),
+    ((3, 14), r"(?<![\w'\"])[tT][rR]?['\"]", "t-strings"),
+    ((3, 12), r"^\s*(async\s+)?(def|class)\s+\w+\[", "type parameters"),
+    ((3, 12), r"^\s*type\s+\w+\s*(\[.*\])?\s*=", "the `type` statement"),
+    ((3, 11), r"^\s*except\s*\*", "`except*`"),
+    ((3, 11), r"\[[^\]]*(?<![\w)\]])\*\w|\*\w+\s*:\s*\*", "a star in an index or annotation"),
+    ((3, 10), r"^\s*(match\s+[^=]+:|case\s+.+:)\s*(#.*)?$", "the `match` statement"),
+    ((3, 9), r"^\s*(async\s+)?with\s*\(", "`with` items in brackets"),
+    ((3, 9), r"^\s*@", "decorators that are any expression"),
+    ((3, 8), r":=", "`:=`"),
+    ((3, 8), r"\bdef\s+\w+\([^)]*,\s*/", "positional-only parameters"),
+    ((3, 6), r"(?<![\w'\"])([fF][rR]?|[rR][fF])['\"]", "f-strings"),
+    ((3, 6), r"^\s*\w+\s*:\s*[\w\[\], .]+=", "annotated variables"),
+)
+
+
+def newer(data, row):
+    """Syntax that came after the interpreter's version, where the refused line looks like it."""
+    if not row.get("version") or row["kind"] not in ("python", "notebook") or row["error"] != "SyntaxError":
+        return None
+    version, text = tuple(row["version"][:2]), row["text"] or ""
+    if version < (3, 12) and re.match(
+        r"f-string: (expecting '}'|unmatched|expression part cannot)|f-string expression", row["message"]
+    ):
+        return "syntax of Python 3.12: f-strings that hold any expression"
+    for since, shape, words in NEWER:
+        if version < since and re.search(shape, text):
+            return "syntax of Python %d.%d: %s" % (*since, words)
     return None
 
 

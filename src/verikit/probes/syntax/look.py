@@ -45,7 +45,7 @@ def inspect(place, path, source=None, python="host", run_as="import", kind="auto
     subject     "file", "glob", "tree" or "source"; `files` found, `examined`, `bytes` read, `others` of unknown kind,
                 `skipped` folders, `kinds` examined by number
     interpreter executable, version and how it was found; None where no Python was asked about
-    bad         refusals: path, kind, error, message, line, column, text, likely cause; `bad_count` of all
+    bad         refusals: path, kind, error, message, line, column, text, likely cause, version that refused; `bad_count` of all
     warned      warnings: path, line, category, message; `warning_count` of all
     unseen      files that could not be judged: path, cause, reason; `unseen_count` of all
     notes       what else a person should know; `empty`: files without a byte
@@ -69,6 +69,7 @@ def inspect(place, path, source=None, python="host", run_as="import", kind="auto
         hands = min(workers.cores(), workers.MOST, max(1, len(jobs) // 2))
         if any(name in ("python", "notebook") for _, name in jobs):
             facts["interpreter"], crew = crew_for(place, python, hands, alone)
+            tally.version = None if crew.stands_for else facts["interpreter"]["version"]
         workers.share_out(jobs, lambda job: one(place, job, text, crew, run_as, tally), hands)
     finally:
         if crew:
@@ -251,7 +252,7 @@ class Tally:
     """What has been seen, bounded: the first rows are kept, the rest is counted. Threads enter into it."""
 
     def __init__(self, place, total):
-        self.place, self.total, self.lock = place, total, threading.Lock()
+        self.place, self.total, self.lock, self.version = place, total, threading.Lock(), None
         self.rows = {"bad": [], "warned": [], "unseen": []}
         self.counts = {"bad": 0, "warning": 0, "unseen": 0}
         self.examined, self.bytes, self.kinds, self.empty, self.notes = 0, 0, {}, [], []
@@ -260,9 +261,9 @@ class Tally:
         bad = None
         if not row["ok"]:
             bad = {key: row.get(key) for key in ("error", "message", "line", "column", "text", "cell")}
-            bad.update(path=path, kind=kind)
-            bad["cause"] = row.get("cause") or causes.likely(data or b"", bad)
+            bad.update(path=path, kind=kind, version=self.version)
             bad["text"] = bad["text"] or line_of(data or b"", None if bad["cell"] else bad["line"])
+            bad["cause"] = row.get("cause") or causes.likely(data or b"", bad)
         with self.lock:
             self.examined += 1
             self.bytes += size
