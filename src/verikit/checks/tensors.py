@@ -19,7 +19,7 @@ from verikit.probes import tensors as probe
 from verikit.probes import values as value_probe
 from verikit.spec import dtypes, explain, grammar, names, predicates, solve
 from verikit.spec.solve import Bound, Constants, Entry, Outcome, Solver
-from verikit.text import count
+from verikit.text import count, size
 from verikit.values import Frozen, Live, freeze
 from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict
 
@@ -136,7 +136,9 @@ class TensorShapeSane(Check):
         wants, drawn = self._drawn(seen)
         if not wants:
             return self._decided(seen, drawn)
-        return self._decided(seen, drawn, await host.ask(self._values_look(facts, wants, seen)))
+        scanned = await host.ask(self._values_look(facts, wants, seen))
+        drawn.nbytes = scanned["read"], scanned["there"]
+        return self._decided(seen, drawn, scanned)
 
     def judge(self, facts: Facts) -> Finding:
         """The finding for headers alone: what the spec says of values is then not told, and no pass."""
@@ -273,6 +275,8 @@ class TensorShapeSane(Check):
         reason = f"{count(len(entries), 'tensor')}{of} as specified{f' ({shown})' if shown else ''}"
         if drawn and drawn.sampled:
             reason += f"; values only in the sample: {drawn}, seed {self.seed}"
+            if drawn.nbytes[0] < drawn.nbytes[1]:
+                reason += f", {size(drawn.nbytes[0])} of {size(drawn.nbytes[1])}"
         return Finding(PASS, reason, facts=told or self._facts(entries, files, dims, None))
 
     def _facts(
@@ -327,6 +331,7 @@ class Drawn:
     files: tuple[int, int] = (0, 0)
     sampled: bool = False
     numbers: list[int] = attrs.field(factory=list)
+    nbytes: tuple[int, int] = (0, 0)
 
     def __str__(self) -> str:
         (some, of), (few, files) = self.tensors, self.files

@@ -26,8 +26,8 @@ SLOW = 1 << 21  # elements that plain Python looks at; about two seconds
 ROWS = 4_000_000  # rows whose digests are kept, 16 bytes each
 DRAWN = 16  # blocks drawn from a large tensor by a sample
 
-ELEMENT = frozenset(["finite", "in", "one of", "==", "!=", "<=", ">=", "<", ">", "abs<=", "abs<"])
-NEED_ALL = frozenset(["rising", "falling", "step", "distinct"])
+ELEMENT = frozenset(["finite", "nan", "inf", "in", "one of", "==", "!=", "<=", ">=", "<", ">", "abs<=", "abs<"])
+NEED_ALL = frozenset(["rising", "falling", "step", "distinct", "first", "last"])
 DIGESTS = frozenset(["rows distinct", "planes distinct"])
 RELATIONS = frozenset(["same", "tied", "shared"])
 
@@ -140,7 +140,6 @@ class Looked:
         self.nans = self.infs = self.total = 0
         self.sum = self.squares = 0
         self.counts, self.bad = {}, {}
-        self.first = self.last = None
 
     def answers(self, wanted, relate):
         """{repr(atom): (verdict, words)}."""
@@ -190,9 +189,8 @@ class Looked:
             if odd or not surely(predicate, low, high, not self.floating):
                 decoded = self.decoded(bits) if decoded is None else decoded
                 self.note(key, predicate, decoded, start)
-        if counted or sums or start == 0 or start + len(bits) == self.tensor.count:
-            decoded = self.decoded(bits) if decoded is None and (counted or sums) else decoded
-            self.tallies(bits, decoded, start, counted, sums)
+        if counted or sums:
+            self.tallies(self.decoded(bits) if decoded is None else decoded, counted, sums)
 
     def ends(self, bits):
         """(low, high, whether there may be NaN or Inf) of a block, by integer reductions alone."""
@@ -245,11 +243,7 @@ class Looked:
             if row[1] is None:
                 row[1] = start + int(bad.argmax())
 
-    def tallies(self, bits, decoded, start, counted, sums):
-        if start == 0:
-            self.first = self.decoded(bits[:1])[0].item()
-        if start + len(bits) == self.tensor.count:
-            self.last = self.decoded(bits[-1:])[0].item()
+    def tallies(self, decoded, counted, sums):
         for key, value in counted.items():
             self.counts[key] += int((decoded == value).sum())
         if sums and self.floating:
@@ -281,9 +275,7 @@ class Looked:
         return "are NaN" if self.nans else "are Inf"
 
     def whole_answer(self, atom):
-        stats = Stats(
-            self.total, self.low, self.high, self.nans, self.infs, self.sum, self.squares, self.first, self.last
-        )
+        stats = Stats(self.total, self.low, self.high, self.nans, self.infs, self.sum, self.squares)
         return whole_answer(atom, stats, self.counts.get(repr(atom)))
 
     def everything(self):
@@ -310,9 +302,9 @@ class Looked:
 class Stats:
     """What one pass gathers of a tensor."""
 
-    def __init__(self, total, low, high, nans, infs, sum, squares, first, last):
+    def __init__(self, total, low, high, nans, infs, sum, squares):
         self.total, self.low, self.high, self.nans, self.infs = total, low, high, nans, infs
-        self.sum, self.squares, self.first, self.last = sum, squares, first, last
+        self.sum, self.squares = sum, squares
 
 
 def whole_answer(atom, stats, count):
@@ -340,8 +332,6 @@ def whole_answer(atom, stats, count):
 def statistic(word, stats, count):
     if word == "count":
         return count
-    if word in ("first", "last"):
-        return getattr(stats, word)
     if stats.nans:
         return math.nan
     if word in ("min", "max"):
@@ -418,9 +408,9 @@ def surely(predicate, low, high, whole):
     if word == "any":
         return any(surely(part, low, high, whole) for part in rest)
     if word == "not":
-        return False
-    if word == "finite":
-        return True
+        return rest[0][0] in ("nan", "inf")
+    if word in ("finite", "nan", "inf"):
+        return word == "finite"
     if word == "in":
         return rest[0] <= low and high <= rest[1]
     if word == "one of":
@@ -443,8 +433,8 @@ def mask(np, predicate, x):
         for part in rest[1:]:
             out = (out & mask(np, part, x)) if word == "all" else (out | mask(np, part, x))
         return out
-    if word == "finite":
-        return np.isfinite(x)
+    if word in ("finite", "nan", "inf"):
+        return {"finite": np.isfinite, "nan": np.isnan, "inf": np.isinf}[word](x)
     if word == "in":
         return (x >= rest[0]) & (x <= rest[1])
     if word == "one of":
@@ -482,6 +472,13 @@ def ordered_answer(np, atom, array):
     if word == "distinct":
         spare = array.size - len(np.unique(array))
         return spare == 0, repeats(spare, array.size) if spare else "all values differ"
+    if word in ("first", "last"):
+        return end_answer(
+            atom,
+            (array.reshape(1) if array.ndim == 0 else array)[..., 0 if word == "first" else -1].reshape(-1).tolist()
+            if array.size
+            else [],
+        )
     if array.ndim == 0 or array.shape[-1] < 2:
         return True, "fewer than two values along the last axis"
     steps = np.diff(array.astype("f8") if array.dtype.kind == "f" else array.astype("i8"), axis=-1)
@@ -496,6 +493,17 @@ def ordered_answer(np, atom, array):
     return False, "not {}: {:,} of {:,} steps differ, first at {}, a step of {}".format(
         what, bad, good.size, first, number_text(got)
     )
+
+
+def end_answer(atom, ends):
+    """first and last: of every row along the last axis."""
+    bad = [at for at, value in enumerate(ends) if not compared(value, atom[1:])]
+    if not ends:
+        return False, "it has no values"
+    if not bad:
+        return True, "%s %s" % (atom[0], test_text(atom[1:]))
+    of = "" if len(ends) == 1 else " in {:,} of {:,} rows, the first of them {}".format(len(bad), len(ends), bad[0])
+    return False, "%s %s%s, expected %s" % (atom[0], number_text(ends[bad[0]]), of, test_text(atom[1:]))
 
 
 def repeats(spare, total):
@@ -612,10 +620,8 @@ def list_stats(values):
     numbers = [value for value in values if not (isinstance(value, float) and math.isnan(value))]
     infs = sum(isinstance(value, float) and math.isinf(value) for value in values)
     row = (min(numbers), max(numbers)) if numbers else (None, None)
-    return Stats(
-        len(values), row[0], row[1], len(values) - len(numbers), infs, sum(numbers), sum(n * n for n in numbers),
-        values[0] if values else None, values[-1] if values else None,
-    )  # fmt: skip
+    squares = sum(n * n for n in numbers)
+    return Stats(len(values), row[0], row[1], len(values) - len(numbers), infs, sum(numbers), squares)
 
 
 def list_answer(atom, values, shape, stats, relate):
@@ -649,6 +655,8 @@ def list_answer(atom, values, shape, stats, relate):
 
 def list_ordered(atom, values, shape):
     length = shape[-1] if shape else 1
+    if atom[0] in ("first", "last"):
+        return end_answer(atom, values[0 if atom[0] == "first" else length - 1 :: max(1, length)])
     for at in range(1, len(values)):
         step = values[at] - values[at - 1]
         good = step == atom[1] if atom[0] == "step" else step >= 0 if atom[0] == "rising" else step <= 0
@@ -664,8 +672,9 @@ def holds(predicate, value):
         return not holds(rest[0], value)
     if word in ("all", "any"):
         return (all if word == "all" else any)(holds(part, value) for part in rest)
-    if word == "finite":
-        return not isinstance(value, float) or math.isfinite(value)
+    if word in ("finite", "nan", "inf"):
+        test = {"finite": math.isfinite, "nan": math.isnan, "inf": math.isinf}[word]
+        return test(value) if isinstance(value, float) else word == "finite"
     if word == "in":
         return rest[0] <= value <= rest[1]
     if word == "one of":

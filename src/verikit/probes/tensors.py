@@ -17,6 +17,9 @@ from verikit.probes.place import CannotSee, kind_of
 MOST_TENSORS = 400_000
 MOST_FILES = 200_000
 CONFIG_LIMIT = 4 << 20
+METADATA_LIMIT = 1 << 16
+MOST_TOLD = 20_000
+"""Files whose metadata is told."""
 DEEPEST = 6
 # Files of a folder that may hold tensors; a file or glob that is named is read whatever its ending.
 ENDINGS = (
@@ -70,10 +73,28 @@ def inspect(place, path, config="config.json", under=""):
         tell_layout(facts, number, name, layout)
         if number % 256 == 255:
             place.progress(number + 1, len(files), "files")
+    whole_folders(place, path, root, files, fold, facts, under)
     facts["config"], facts["config_missing"] = read_config(place, root, config)
     facts["index"] = index_of(place, root, files, fold) if not globbed else None
     facts.update(fold.facts())
     return facts
+
+
+def whole_folders(place, path, root, files, fold, facts, under):
+    """Tensors that are the folder's, in pieces over its files: distributed checkpoints of torch, Megatron, Orbax."""
+    if root != path or not set(formats.of_folder(place.listdir(root))) & {"dcp", "orbax"}:
+        return
+    from verikit.probes import checkpoint
+
+    _, folder = checkpoint.gather(place, path, checkpoint.Depth("structure"))
+    fold.forget(files)
+    number = len(fold.files)
+    fold.file(".")
+    for row in folder.tensors:
+        if row.name.startswith(under):
+            fold.tensor(number, row.name[len(under) :], row.dtype, row.shape, None)
+    facts["faults"], facts["unknowns"] = [], []
+    tell_layout(facts, number, path, folder)
 
 
 def found_files(place, path):
@@ -203,13 +224,28 @@ def tell_layout(facts, number, name, layout):
                 facts[key].append([number, row["kind"], row["what"]])
             else:
                 facts[key + "_more"] = facts.get(key + "_more", 0) + 1
-    metadata = layout.notes.get("metadata") or layout.notes.get("keys") or layout.tree
-    if metadata:
-        facts["metadata"][str(number)] = {
-            str(key)[:200]: str(value)[:2000]
-            for key, value in list(metadata.items())[:64]
-            if len(facts["metadata"]) < 2000
-        }
+    metadata = metadata_of(layout)
+    if metadata and len(facts["metadata"]) < MOST_TOLD:
+        facts["metadata"][str(number)] = metadata
+
+
+def metadata_of(layout):
+    """{key: JSON or text} of what a file says beside its tensors: safetensors' metadata, GGUF's keys, plain values of a .pt."""
+    if getattr(layout, "metadata", None):
+        found = layout.metadata
+    elif type(layout.root) is dict:
+        found = {key: json.dumps(value) for key, value in layout.root.items() if type(key) is str and is_plain(value)}
+    else:
+        found = layout.notes.get("keys") or {}
+    rows = [(str(key)[:200], str(value)) for key, value in list(found.items())[:64]]
+    return {key: value for key, value in rows if len(value) <= METADATA_LIMIT}
+
+
+def is_plain(value):
+    """Whether it is a number, a text, or a short row of them."""
+    if type(value) in (list, tuple):
+        return len(value) <= 4096 and all(type(each) in (int, float, bool, str) for each in value)
+    return type(value) in (int, float, bool, str) and (type(value) is not int or abs(value) < 1 << 63)
 
 
 def read_config(place, root, config):
@@ -272,6 +308,10 @@ class Fold:
             raise CannotSee("bound_reached", "more than {:,} tensors".format(MOST_TENSORS))
         held = extras.setdefault(json.dumps(extra, sort_keys=True) if extra else "null", len(extras))
         rows.append((file, name, dtypes.setdefault(dtype, len(dtypes)), shapes.setdefault(shape, len(shapes)), held))
+
+    def forget(self, files):
+        """Drops the rows of these files, whose tensors are only pieces."""
+        self.rows = [row for row in self.rows if self.files[row[0]] not in files]
 
     def files_by_name(self):
         """{tensor: file}."""

@@ -15,7 +15,7 @@ import attrs
 from verikit.spec import arithmetic
 from verikit.spec.arithmetic import Expr
 
-ELEMENT = ("finite", "in", "one of", "==", "!=", "<=", ">=", "<", ">", "abs<=", "abs<")
+ELEMENT = ("finite", "nan", "inf", "in", "one of", "==", "!=", "<=", ">=", "<", ">", "abs<=", "abs<")
 """Words about each element."""
 WHOLE = (
     "nonzero", "constant", "rising", "falling", "distinct", "rows distinct", "planes distinct", "step",
@@ -161,7 +161,9 @@ def _number(expr: Expr, lookup: Callable[[str], Any]) -> int | float:
 # Reading.
 
 _TOKEN = re.compile(r"\s*(?:(?P<and>&)|(?P<or>\|)|(?P<not>~|not\b)|(?P<open>\()|(?P<close>\)))")
-_PLAIN = re.compile(r"(finite|nonzero|constant|rising|falling|rows\s+distinct|distinct|real|dense|contiguous|owned)\b")
+_PLAIN = re.compile(
+    r"(finite|nan|inf|nonzero|constant|rising|falling|rows\s+distinct|distinct|real|dense|contiguous|owned)\b"
+)
 _CALL = re.compile(r"(same|tied|shared|companion|planes\s+distinct)\s*\(")
 _ON = re.compile(r"on\s+([\w:]+(?:\|[\w:]+)*)")
 _SET = re.compile(r"(?:in\s*)?\{([^{}]*)\}")
@@ -169,7 +171,7 @@ _STAT = re.compile(r"(?:(rms|mean|std|sum|min|max|first|last)\b|count\s*\(\s*([^
 _ABS = re.compile(r"abs\s*(<=|<)\s*")
 _COMPARE = re.compile(r"(==|!=|<=|>=|<|>)\s*")
 HELP = (
-    "values take finite, nonzero, constant, in 0..v-1, in {0,1}, == x, <= x, abs<=1e4, rms 1e-2..1e2, mean, std, "
+    "values take finite, nan, inf, nonzero, constant, in 0..v-1, in {0,1}, == x, <= x, abs<=1e4, rms 1e-2..1e2, mean, std, "
     "sum == n, min, max, first, last, count(v) == n, step 1, rising, falling, distinct, rows distinct, "
     "planes distinct(0), real, dense, contiguous, owned, on cpu|cuda, "
     "same(x), tied(x), shared(x), companion(suffix, spec), joined by & | ~"

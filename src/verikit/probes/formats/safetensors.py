@@ -77,6 +77,9 @@ def _metadata(entry, layout):
         layout.fault("bad_header", "__metadata__ is not a mapping of text to text")
     else:
         layout.notes["metadata"] = {key: value[:200] for key, value in entry[:32]}
+        layout.metadata = dict(
+            entry
+        )  # whole, for whoever compares it: a list of 61 layer ids has more than 200 letters
 
 
 def _problem(entry, row):
