@@ -12,7 +12,7 @@ import attrs
 
 from verikit.check import Check, Facts, Host, Look
 from verikit.errors import Cause
-from verikit.finding import Finding, thaw_facts
+from verikit.finding import Finding, thaw_facts, unseen
 from verikit.probes import checkpoint as probe
 from verikit.probes import manifest as manifests
 from verikit.probes import stability
@@ -173,6 +173,9 @@ class CheckpointIntact(Check):
     async def examine(self, host: Host) -> Finding:
         """Asks for what its fields claim: rest, the checkpoint itself, its digests."""
         facts: dict[str, Any] = {}
+        if await self._is_glob(host):
+            words = "stable_for=, digest= and manifest= are of one file or folder"
+            return unseen(Cause.UNSUPPORTED, f"{words}; {self.path} matches several")
         if self.stable_for is not None:
             look = Look(stability.rest, path=self.path, stable_for=self.stable_for)
             facts["rest"] = await host.ask(look.within(self.stable_for + 60))
@@ -180,6 +183,14 @@ class CheckpointIntact(Check):
         if self.digest is not None or self.manifest is not None:
             facts["measured"] = [await host.ask(look) for look in self._measures()]
         return self.judge(facts)
+
+    async def _is_glob(self, host: Host) -> bool:
+        """Whether its path is a glob, where a claim is made that only one file or folder can bear."""
+        single = self.stable_for is not None or self.digest is not None or self.manifest is not None
+        if not single or not probe.MAGIC & set(self.path):
+            return False
+        facts = await host.ask(Look(probe.inspect, path=self.path, depth="size"))
+        return bool(facts["kind"] == "glob")
 
     def _measures(self) -> Iterator[Look]:
         rows = []
