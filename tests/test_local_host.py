@@ -197,6 +197,7 @@ def test_probe_cannot_see():
     [
         (Look(looks.die, number=int(signal.SIGSEGV)), Cause.PROBE_ERROR, "SIGSEGV"),
         (Look(looks.die, number=int(signal.SIGKILL)), Cause.PROBE_ERROR, "out of memory"),
+        (Look(looks.die, number=int(signal.SIGRTMIN) + 3), Cause.PROBE_ERROR, "ended by signal"),
         (Look(looks.quit_at_once, status=0), Cause.PROBE_ERROR, "status 0, without an answer"),
         (Look(looks.quit_at_once, status=7), Cause.PROBE_ERROR, "status 7"),
         (Look(looks.leave), Cause.PROBE_ERROR, "SystemExit"),

@@ -89,9 +89,8 @@ class Agent:
         waiting.register(self.inbox, select.POLLIN)
         waiting.register(self.woken, select.POLLIN)
         waiting.register(self.outbox, select.POLLOUT if self.out else 0)
-        pipes = (
-            {} if len(self.out) > HELD_BACK else {look.pipe: look for look in self.looks.values() if not look.closed}
-        )
+        heeded = [] if len(self.out) > HELD_BACK else [look for look in self.looks.values() if not look.closed]
+        pipes = {look.pipe: look for look in heeded}
         for pipe in pipes:
             waiting.register(pipe, select.POLLIN)
         for fd, event in waiting.poll(1000 * max(0.0, self.next_due() - time.monotonic()) + 1):
@@ -163,8 +162,8 @@ class Agent:
             self.memory.sources[row["name"]] = (row["package"], row["file"], row["source"])
 
     def begin(self, request, payload):
-        ask = json.loads(zlib.decompress(payload).decode())
         try:
+            ask = json.loads(zlib.decompress(payload).decode())
             self.preload(ask["module"])
             self.looks[request] = self.fork(request, ask)
         except Exception as error:
@@ -250,7 +249,7 @@ class Agent:
             return "probe_error", "the look's process ended with status %d, without an answer" % os.WEXITSTATUS(status)
         number = os.WTERMSIG(status)
         hint = "; the host may be out of memory" if number == signal.SIGKILL else ""
-        return "probe_error", "the look's process was ended by %s%s" % (signal.Signals(number).name, hint)
+        return "probe_error", "the look's process was ended by %s%s" % (name_of_signal(number), hint)
 
     def fault(self, look, cause, reason):
         """Closes a request for which no whole reply comes."""
@@ -317,6 +316,13 @@ def read(fd):
         return None
     except OSError:
         return b""
+
+
+def name_of_signal(number):
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time one
+        return "signal %d" % number
 
 
 def has_ended(look):
