@@ -504,6 +504,58 @@ def test_jump_host_down(loopback):
     assert "the jump host could not reach it" in no_host.reason
 
 
+def test_two_jumps(loopback, tmp_path):
+    """
+    A host may lie behind two others.
+    """
+    first, second = loopback.hosts
+    behind = attrs.evolve(
+        second.address, target=f"tester@localhost:{second.port}", jump=f"{second.address},{first.address}"
+    )
+    text = Path(second.address.known_hosts).read_text() + known_hosts_line(second).replace("127.0.0.1", "localhost")
+    (tmp_path / "known_hosts").write_text(text)
+
+    answer = ask(attrs.evolve(behind, known_hosts=str(tmp_path / "known_hosts")), Look(looks.who))
+
+    assert answer["cwd"] == str(second.home)
+
+
+# Forks.
+
+
+def test_fork_while_connected(sshd):
+    """
+    A forked child says no word on its parent's connection, whatever it collects, and does not hold it open.
+
+    Against a real server only: one inside this process would have its own descriptors held by the child.
+    """
+    release, hold = os.pipe()
+
+    async def main():
+        host = await open_host(sshd)
+        await host.ask(Look(looks.echo))
+        pid = os.fork()
+        if not pid:
+            import gc
+
+            gc.collect()
+            os.close(hold)
+            os.read(release, 1)
+            os._exit(0)
+        answer = await host.ask(Look(looks.echo, value=1))
+        return pid, answer, await host.close(), host.pid
+
+    pid, answer, warnings, agent = asyncio.run(main())
+    gone = until(lambda: not running(agent), 2)
+    os.close(hold)
+    os.close(release)
+    os.waitpid(pid, 0)
+
+    assert answer == {"value": 1}
+    assert warnings == []
+    assert gone
+
+
 # Pools.
 
 
