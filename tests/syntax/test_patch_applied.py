@@ -33,6 +33,7 @@ def judged(tmp_path, data, *patch, **options):
         (OLD + "    import os as _os_hs\n", None, FAIL, "line 31 has it with other indentation"),
         (OLD + "import os as _os_hs  # patched\n", None, FAIL, "line 31 has it inside a longer line"),
         (NEW.replace("\n", "\r\n"), 11, PASS, "once, at line 11"),
+        ("\ufeffimport os as _os_hs\n", 1, PASS, "once, at line 1"),
         ("", None, FAIL, "among its 0"),
     ],
 )

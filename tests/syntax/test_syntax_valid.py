@@ -1,5 +1,6 @@
 """SyntaxValid on files, trees and texts: verdict, reason, and what is said beside."""
 
+import asyncio
 import os
 import pickle
 import stat
@@ -11,8 +12,11 @@ from hypothesis import strategies as st
 from interpreters import executable
 from syntax_cases import CASES
 
+from verikit import Local, verify
 from verikit.checks.syntax import SyntaxValid, excerpt
-from verikit.errors import Cause
+from verikit.errors import Cause, Unseen
+from verikit.hosts.base import HereHost
+from verikit.probes.syntax import workers
 from verikit.testing.here import examine_here
 from verikit.verdict import FAIL, PASS, UNKNOWN
 
@@ -66,7 +70,7 @@ def test_a_refusal_says_where(tmp_path):
     assert f"{tmp_path}/a.py:2:6: SyntaxError: unmatched ')'" in found.reason
     (row,) = found.facts["bad"]
     assert (row["line"], row["column"], row["text"].strip()) == (2, 6, "y = 2)")
-    assert excerpt(row) == "y = 2)\n     ^"
+    assert found.facts["excerpts"] == (excerpt(row),) == ("y = 2)\n     ^",)
 
 
 @pytest.mark.parametrize(
@@ -166,6 +170,48 @@ def test_a_crash_of_the_compiler_is_a_finding(tmp_path):
     assert found.verdict is FAIL
     assert "the interpreter was ended by SIGSEGV while it compiled this" in found.reason
     assert examine_here(SyntaxValid(tmp_path / "tree", python=str(python))).facts["bad_count"] == 2
+
+
+def test_a_look_that_dies_is_asked_again(tmp_path):
+    """
+    Should the look's own process die over a source, the compiler is given a process of its own, and the answer is a finding.
+    """
+    asked = []
+
+    class Mortal(HereHost):
+        async def ask(self, look):
+            asked.append(look.arguments.get("alone"))
+            if len(asked) == 1:
+                raise Unseen(Cause.PROBE_ERROR, "the look's process was ended by SIGSEGV")
+            return await super().ask(look)
+
+    found = asyncio.run(SyntaxValid(write(tmp_path / "a.py", "x = 1\n")).examine(Mortal(Local())))
+
+    assert found.verdict is PASS
+    assert asked == [None, True]
+
+
+def test_work_is_shared_out_in_order():
+    """
+    Several hands give the results in the order of the items, and an error of one is not lost.
+    """
+    assert workers.share_out(range(100), lambda item: item * 2, 4) == list(range(0, 200, 2))
+    with pytest.raises(ZeroDivisionError):
+        workers.share_out(range(10), lambda item: 1 // (item - 5), 3)
+
+
+def test_through_the_agent(tmp_path):
+    """
+    A tree judged by the agent has the same finding as one judged here.
+    """
+    for index in range(20):
+        write(tmp_path / f"m{index}.py", "x = 1\n" if index else "x = (\n")
+    report = verify(SyntaxValid(tmp_path))
+
+    assert report.failed
+    assert report.root.reason == examine_here(SyntaxValid(tmp_path)).reason
+    assert "1 of 20 files refused" in report.root.reason
+    assert not list(tmp_path.rglob("__pycache__"))
 
 
 def test_warnings_are_told_apart(tmp_path):

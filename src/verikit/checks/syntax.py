@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import Any
 
@@ -96,7 +95,7 @@ class SyntaxValid(Check):
             return self.judge(await host.ask(alone))
 
     def judge(self, facts: Facts) -> Finding:
-        more = {**facts, "coverage": _coverage(facts)}
+        more = {**facts, "coverage": _coverage(facts), "excerpts": [excerpt(row) for row in facts["bad"][:5]]}
         told = _told(facts)
         if facts["bad_count"]:
             return Finding(FAIL, _refused(facts, self), facts=more, warnings=told)
@@ -183,9 +182,9 @@ def _nothing(facts: Facts, claim: SyntaxValid) -> str:
 
 
 def excerpt(row: Any, width: int = 100) -> str:
-    """The refused line with a caret beneath, for people."""
+    """The refused line with a caret beneath, for people: at most so many characters of it, around the column."""
     text = (row["text"] or "").rstrip("\r\n")
     column = row["column"] or 0
     start = max(0, column - width // 2)
     shown = re.sub(r"\t", " ", text[start : start + width])
-    return shown + (os.linesep + " " * (column - 1 - start) + "^" if 0 < column <= len(text) + 1 else "")
+    return shown + ("\n" + " " * (column - 1 - start) + "^" if 0 < column <= len(text) + 1 else "")

@@ -51,7 +51,8 @@ def lines_of(place, path):
 
 
 def split(data):
-    """The lines, without their ends (LF or CR LF)."""
+    """The lines, without their ends (LF or CR LF), and without a byte-order mark."""
+    data = data[3:] if data.startswith(b"\xef\xbb\xbf") else data
     lines = [line[:-1] if line.endswith(b"\r") else line for line in data.split(b"\n")]
     return lines[:-1] if lines and not lines[-1] else lines
 
