@@ -372,8 +372,10 @@ def _value_faults(outcome: Outcome, drawn: Drawn, scanned: Facts) -> None:
 
 
 def _expected(want: solve.Want, words: str) -> str:
-    plain_word = want.predicate[0] not in ("all", "any", "not", "nonzero", "constant", "same", "tied", "shared")
-    return words if plain_word or "expected" in words else f"{words}, expected {want.text}"
+    if scan.about_elements(want.predicate) or "expected" in words:
+        return words
+    alone = want.predicate[0] not in ("all", "any", "not", "nonzero", "constant", "same", "tied", "shared")
+    return words if alone else f"{words}, expected {want.text}"
 
 
 def _list_faults(outcome: Outcome) -> None:

@@ -263,7 +263,7 @@ class Looked:
         if not n:
             return True, "%s values %s%s" % ("{:,}".format(self.total), described(predicate), shown)
         where = index_of(first, self.tensor.shape)
-        what = self.odd_words() if predicate[0] == "finite" else "are not " + described(predicate)
+        what = self.odd_words() if predicate[0] == "finite" else broken_words(predicate)
         odd = ", {:,} NaN, {:,} Inf".format(self.nans, self.infs) if self.nans + self.infs else ""
         rest = "" if predicate[0] == "finite" else shown + odd
         are = what.replace("are ", "is ", 1) if n == 1 else what
@@ -386,6 +386,11 @@ def described(predicate):
     if word == "one of":
         return "in {%s}" % ", ".join(number_text(value) for value in rest)
     return word if not rest else "%s %s" % (word, number_text(rest[0]))
+
+
+def broken_words(predicate):
+    """What elements are that do not hold."""
+    return "are " + described(predicate[1]) if predicate[0] == "not" else "are not " + described(predicate)
 
 
 def index_of(flat, shape):
@@ -631,7 +636,7 @@ def list_answer(atom, values, shape, stats, relate):
         if not bad:
             return True, "{:,} values {}{}".format(len(values), described(atom), range_of(stats.low, stats.high))
         where = index_of(bad[0], shape)
-        what = "are not %s" % described(atom)
+        what = broken_words(atom)
         if atom[0] == "finite":
             what = "are NaN" if stats.nans and not stats.infs else "are Inf" if not stats.nans else "are NaN or Inf"
         what = what.replace("are ", "is ", 1) if len(bad) == 1 else what

@@ -446,7 +446,7 @@ class Solver:
         if len(rules) == 1 and rules[0].name is not None and rules[0].name.exact:
             return entry._replace(name=str(rules[0].name))
         stem = entry.file.rpartition("/")[2].rpartition(".")[0]
-        return entry._replace(name=stem)
+        return entry._replace(name=stem or "tensor")
 
     def run(self) -> Outcome:
         matches = self.match()
