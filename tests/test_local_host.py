@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -241,6 +243,21 @@ def test_no_such_interpreter():
 
     assert error.cause is Cause.NO_PYTHON
     assert "/nowhere/python3" in error.reason
+
+
+def test_no_room_here(monkeypatch):
+    """
+    A limit of this machine is bound_reached, which may pass, not the fault of a Python.
+    """
+
+    def full(*args, **options):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(subprocess, "Popen", full)
+    error = unseen(Look(looks.echo))
+
+    assert error.cause is Cause.BOUND_REACHED
+    assert "Too many open files; raise the limit" in error.reason
 
 
 def test_not_a_python():

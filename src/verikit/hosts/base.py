@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Callable
 from typing import Any
@@ -70,6 +71,17 @@ def unseen_os(number: int, text: str, path: Any) -> Unseen:
     cause = cause_of_errno(number)
     words = {Cause.MISSING: "there is no", Cause.PERMISSION: "permission denied:"}.get(cause, f"{text}:")
     return Unseen(cause, f"{words} {name}", {"errno": number, "path": name})
+
+
+SCARCE = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENOBUFS))
+
+
+def scarce(error: BaseException, name: str) -> Unseen | None:
+    """What this machine lacks to open a host, if that is what the error says: no fault of the host's, and it may pass."""
+    if not isinstance(error, OSError) or error.errno not in SCARCE:
+        return None
+    hint = "; raise the limit (`ulimit -n`)" if error.errno == errno.EMFILE else ""
+    return Unseen(Cause.BOUND_REACHED, f"{name}: this machine has no room to open it: {error.strerror}{hint}")
 
 
 def traceback_of(error: BaseException) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from verikit.address import Exec
 from verikit.errors import Cause, Unseen
 from verikit.hosts.agent import CRASHED, NONE_USABLE, Agent, start_command
+from verikit.hosts.base import scarce
 from verikit.hosts.pipes import start
 
 if TYPE_CHECKING:
@@ -37,10 +38,11 @@ class CommandAgent(Agent):
 async def open_exec(address: Exec, pool: HostPool) -> Agent:
     """An agent behind the command. A command that is not there is `tool_missing`."""
     agent = CommandAgent(address)
-    argv = [*address.argv, "sh", "-c", NOTHING_FIRST + start_command(*agent.parameters, address.python)]
     try:
+        argv = [*address.argv, "sh", "-c", NOTHING_FIRST + start_command(*agent.parameters, address.python)]
         await start(agent, argv)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         cause = Cause.TOOL_MISSING if isinstance(error, FileNotFoundError) else Cause.UNREACHABLE
-        raise Unseen(cause, f"{address}: {address.argv[0]} can't be run: {error.strerror}") from error
+        words = f"{address}: {address.argv[0]} can't be run: {getattr(error, 'strerror', None) or error}"
+        raise scarce(error, str(address)) or Unseen(cause, words) from error
     return agent

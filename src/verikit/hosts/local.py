@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from verikit.address import Address, Local
 from verikit.errors import Cause, Unseen
 from verikit.hosts.agent import STUB, TOO_OLD, Agent
+from verikit.hosts.base import scarce
 from verikit.hosts.pipes import start
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ async def open_local(address: Local, pool: HostPool) -> Agent:
     argv = [interpreter(address), "-I", "-S", "-B", "-u", "-c", STUB, nonce, str(size)]
     try:
         await start(agent, argv)
-    except OSError as error:
-        raise Unseen(Cause.NO_PYTHON, f"local: {argv[0]} can't be run: {error.strerror}") from error
+    except (OSError, ValueError) as error:
+        words = f"local: {argv[0]} can't be run: {getattr(error, 'strerror', None) or error}"
+        raise scarce(error, "local") or Unseen(Cause.NO_PYTHON, words) from error
     return agent

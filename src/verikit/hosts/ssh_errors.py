@@ -11,6 +11,7 @@ import asyncssh
 
 from verikit.address import SSH
 from verikit.errors import Cause, Unseen
+from verikit.hosts.base import scarce
 
 if TYPE_CHECKING:
     from verikit.hosts.ssh_settings import Settings
@@ -110,6 +111,9 @@ class Attempt:
 
 def unseen_ssh(error: BaseException, attempt: Attempt) -> Unseen:
     """Why a host could not be opened."""
+    short = scarce(error, str(attempt.address))
+    if short is not None:
+        return short
     kind = next(kind for kind in type(error).__mro__ if kind in CAUSES)
     reached, cause = attempt.reached, CAUSES[kind]
     if reached == "bootstrap" and isinstance(error, asyncssh.ChannelOpenError):
