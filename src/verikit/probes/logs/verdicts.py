@@ -1,15 +1,12 @@
 # ruff: noqa: E501
 """What the told adds up to: which sign is the cause, what still moves, where the job stands. Text only: no clock, no process."""
 
-import itertools
 import re
 
 from verikit.probes.logs import clock, tables
 from verikit.probes.logs.envelopes import undress
-from verikit.probes.logs.story import BEGINS_AGAIN, PHASES
-
-ROLES = {"fatal": 0, "root": 0, "plain": 0, "bare": 0, "unclear": 1, "cascade": 2, "messenger": 3, "weak": 4}
-"""Whose word goes first: causes before effects, effects before messengers."""
+from verikit.probes.logs.rows import BEGINS_AGAIN, PHASES
+from verikit.probes.logs.tracebacks import ROLES
 
 HEALS_FATAL = 20
 """Completed steps behind a death that only the other ranks can have made, before it counts as healed (by a restart)."""
@@ -42,7 +39,7 @@ def tell(story, forced=""):
         "progress": _progress(story),
         "training": _training(story),
         "retry": _retry(story),
-        "stats": story.stats if story.stats["idle"] >= IDLE_STATS else None,
+        "stats": story.figures.stats if story.figures.stats["idle"] >= IDLE_STATS else None,
         "phase": _phase(story),
         "run_start": story.run_start,
         "runs": story.runs,
@@ -231,7 +228,7 @@ def _suspect(story, signs, stop, done):
 
 
 def _nan(story):
-    state = story.losses
+    state = story.figures.losses
     enough = 2 if state["bad_grad"] or "vanished" not in state["kind"] else 5
     if not state["bad_since"] or state["bad"] < enough:
         return None
@@ -277,7 +274,7 @@ def _progress(story):
     lead = work[-1] if work else last
     values = [event for event in story.progress if event[1] == lead[1] and event[4] == lead[4]]
     stamps = [clock.stamp(event[7]) for event in values[-12:]]
-    gaps = [clock.between(one, two) for one, two in itertools.pairwise(stamps)]
+    gaps = [clock.between(one, two) for one, two in zip(stamps, stamps[1:])]
     gaps = sorted(gap for gap in gaps if gap is not None and gap >= 0)
     now = _times(story)["last"]
     # Time by the log's own clock since anything moved: lines that came later are heartbeats.
@@ -310,9 +307,9 @@ def _moved_last(values):
 
 
 def _training(story):
-    facts = dict(story.training)
-    if story.losses["bad"]:
-        facts["bad_losses"] = story.losses["bad"]
+    facts = dict(story.figures.training)
+    if story.figures.losses["bad"]:
+        facts["bad_losses"] = story.figures.losses["bad"]
     return facts
 
 

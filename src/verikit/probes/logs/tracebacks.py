@@ -1,0 +1,266 @@
+# ruff: noqa: E501
+"""Tracebacks in a log: gathered line by line, however ranks are woven, chained, grouped or dressed; and what they name."""
+
+import re
+
+from verikit.probes.logs import tables
+from verikit.probes.logs.rows import BENIGN, EXCEPTIONS, Kept
+
+QUOTES = re.compile(tables.QUOTES)
+HEADER = re.compile(
+    r"(?P<before>.{0,160}?)(?:\+ )?(?P<group>Exception Group )?Traceback \((?:most recent call last|innermost last)\):\s*$"
+)
+EXC = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?::(?:\s|$)|$)")
+BARE = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Timeout|Failure)(?:: \S|:?$)")
+FRAME = re.compile(r'\s*File "(?P<file>[^"\n]{1,500})", line (?P<line>\d{1,9})(?:, in (?P<name>\S+))?')
+FOREIGN = re.compile(
+    r"site-packages|dist-packages|/lib/python3|<frozen|<string>|<__array_function__|/lib64/python|importlib|sgl-workspace|vllm/|/torch/"
+)
+GUTTER = re.compile(r"^(?: *[|+](?:-+\+?-*)? ?)+")
+LEAF = re.compile(r"^ *(?:\| )*\+[-+]+ \d+ -+")
+LINK = re.compile(
+    r"(?:During handling of the above exception, another exception occurred|The above exception was the direct cause of the following exception):?$"
+)
+
+MESSAGE_LINES = 40
+"""Lines behind an exception that may still be its message, or lead to one chained to it."""
+
+ROLES = {"fatal": 0, "root": 0, "plain": 0, "bare": 0, "unclear": 1, "cascade": 2, "messenger": 3, "weak": 4}
+"""Whose word goes first: causes before effects, effects before messengers."""
+
+EXIT = re.compile(
+    r"exit ?code\)? ?[:=]? ?(-?\d{1,6})\b|\bsignal:? (\d{1,6})\b|\(exitcode: (-?\d{1,6})\b|return code = (-?\d{1,6})\b"
+)
+EXITS = {9: "killed", 11: "segfault", 6: "segfault", 4: "segfault", 7: "bus_error_shm", 15: "killed"}
+PID = re.compile(r"\bpid[=:]? ?'?(\d+)|Killed process (\d+)|: line \d+: +(\d+) [KSAB]")
+
+
+class Block:
+    """One traceback, with the exceptions chained to it."""
+
+    def __init__(self, line, group, before):
+        self.first, self.key, self.level = line.number, line.key, line.level
+        self.dressed, self.last = bool(line.dressed), line.number
+        self.rank, self.pid, self.source = line.rank, line.pid, line.source
+        self.group, self.before = group, before
+        self.errors, self.frames, self.message, self.wanted, self.after, self.linked = [], [], [], 1, 0, False
+        self.contained = self.teardown = False
+
+    @property
+    def open(self):
+        return len(self.errors) < self.wanted
+
+
+class Tracebacks:
+    """The part of a story that gathers tracebacks: blocks by who writes them, ended ones among the `signs`."""
+
+    def __init__(self, ignore):
+        self.ignore = [re.compile(one) for one in ignore]
+        self.forget()
+
+    def forget(self):
+        """A run begins."""
+        self.blocks, self.signs, self.previous, self.trace_excuse = {}, Kept(), None, -10
+
+    # `Story` sets `previous`, the message before, and `trace_excuse`, the last line that excused a traceback behind it.
+
+    def _header(self, line, header):
+        before = header.group("before").strip(" |+")
+        text = line.text
+        indented = len(text) - len(text.lstrip(" ")) > 1 and not header.group("group")
+        if len(before) > 140 or (indented and not self._group_of(line)):
+            return False
+        if before.startswith((">", "|", '"', "'", "#")):
+            return False
+        quoted = (
+            self.previous is not None
+            and QUOTES.match(self.previous.text.strip())
+            and line.number - self.previous.number < 2
+        )
+        block = self._group_of(line) or self.blocks.get(line.key)
+        if block is not None and not block.group and block.open and block.frames == [] and not block.linked:
+            block.wanted += 1  # two woven together, told apart by nothing
+            return True
+        if block is not None and (block.linked or block.group):
+            block.linked = False
+            block.wanted = len(block.errors) + 1
+            block.last = line.number
+            return True
+        if block is not None:
+            self._close(block)
+        block = Block(line, bool(header.group("group")), before)
+        block.teardown = line.number - self.trace_excuse <= 2
+        block.contained = bool(quoted)
+        above = self.previous.text[:300] if self.previous and line.number - self.previous.number < 3 else ""
+        around = before + " " + above
+        for name, role, search, _, _ in BENIGN:
+            if role in ("contain", "retry") and search(around):
+                block.contained = True
+            if role == "line" and name in ("expected", "ignored") and search(around):
+                block.teardown = True
+        if any(one.search(around) for one in self.ignore):
+            block.teardown = True
+        self.blocks[line.key] = block
+        return True
+
+    def _group_of(self, line):
+        block = self.blocks.get(line.key)
+        return block if block is not None and block.group else None
+
+    def _in_block(self, line, text, stripped):
+        """Whether the line belongs to an open traceback; takes it in if so."""
+        block = self.blocks.get(line.key)
+        if block is None and text[:2] == "  " and text.lstrip().startswith('File "'):
+            block = self._adopt(line)
+        if block is None:
+            return False
+        if block.group:
+            return self._in_group(block, line, text)
+        if stripped.startswith(("During handling", "The above exception was")) and LINK.match(stripped):
+            block.linked, block.last = True, line.number
+            return True
+        if not block.open:
+            return self._after(block, line, text, stripped)
+        if text[:1] in " \t":
+            self._frame(block, line, text)
+            return True
+        if line.number - block.last > 60:
+            self._close(block)
+            return False
+        if (line.level or line.dressed) and not block.dressed:
+            return False  # somebody else's line, woven in
+        if EXC.match(stripped) and not HEADER.match(text):
+            return self._error(block, line, stripped)
+        return False
+
+    def _adopt(self, line):
+        """A traceback whose header was dressed and whose frames are bare."""
+        for key, block in self.blocks.items():
+            if not block.frames and not block.errors and line.number - block.first <= 2:
+                del self.blocks[key]
+                block.key, block.dressed = line.key, bool(line.dressed)
+                self.blocks[line.key] = block
+                return block
+        return None
+
+    def _frame(self, block, line, text):
+        block.last = line.number
+        found = FRAME.match(text)
+        if found and len(block.frames) < 200:
+            block.frames.append(
+                (found.group("file"), int(found.group("line")), found.group("name") or "", len(block.errors))
+            )
+
+    def _error(self, block, line, stripped):
+        block.last = line.number
+        if re.match(r"(?:ray\.exceptions\.)?RayTaskError\S*: ray::", stripped):
+            return True  # its remote frames follow, then the exception itself
+        block.errors.append((line.number, stripped[:2000], line.raw[:1000], line.rank, line.pid))
+        if not block.open:
+            block.after = 0
+        return True
+
+    def _after(self, block, line, text, stripped):
+        """Behind the exception's line: its further lines, a chained traceback, or somebody's next message."""
+        block.after += 1
+        if len(block.message) < 6 and not line.dressed:
+            block.message.append(stripped[:300])
+        if block.after > MESSAGE_LINES or line.number - block.last > 200:
+            self._close(block)
+            return False
+        if "Traceback (" in text and HEADER.match(text):
+            return False
+        if (line.dressed and not block.dressed) or (line.level > 0 and line.level < 40):
+            return False
+        return text[:1] in " \t" and line.number - block.last < 4
+
+    def _in_group(self, block, line, text):
+        if HEADER.match(text):
+            return False
+        if LEAF.match(text):
+            block.last = line.number
+            return True
+        found = GUTTER.match(text)
+        if not found:
+            if text[:1] in " \t":
+                return True
+            self._close(block)
+            return False
+        inner = text[found.end() :]
+        block.last = line.number
+        if inner[:1] in " \t":
+            self._frame(block, line, inner)
+        elif EXC.match(inner.strip()) and not HEADER.match(inner):
+            block.wanted += 1
+            self._error(block, line, inner.strip())
+        return True
+
+    def _close(self, block):
+        self.blocks.pop(block.key, None)
+        if block.errors:
+            self._finish(block)
+
+    def _finish(self, block):
+        number, text, raw, rank, pid = block.errors[0]
+        if block.group:
+            leaves = [error for error in block.errors if "ExceptionGroup" not in error[1][:60]]
+            number, text, raw, rank, pid = (leaves or block.errors)[0]
+        kind, role, name, hint = kind_of_exception(text)
+        if role in ("messenger", "cascade", "weak") and not block.group:
+            told = [(kind_of_exception(error[1]), error) for error in block.errors]
+            (kind, role, name, hint), (number, text, raw, rank, pid) = min(
+                told, key=lambda pair: ROLES.get(pair[0][1], 9)
+            )
+        for further in block.message if role == "plain" else ():
+            other = kind_of_exception("%s: %s" % (text.split(":")[0], further))
+            if other[1] != "plain":
+                kind, role, name, hint = other
+                break
+        head = block.errors[-1]
+        excused = any(one.search(error[1]) for error in block.errors for one in self.ignore)
+        sign = {
+            "line": number, "end": max(block.last, head[0]), "first": block.first, "kind": kind, "role": role, "id": name,
+            "text": raw or text, "rank": rank if rank is not None else block.rank, "pid": pid if pid is not None else block.pid,
+            "hint": hint, "level": block.level, "trace": True, "exception": text.split(":")[0][:120],
+            "head": head[1][:300] if head[0] != number else "", "frame": own_frame(block.frames),
+            "contained": block.contained, "uncaught": uncaught(block), "woven": len(block.errors),
+        }  # fmt: skip
+        if block.teardown or excused:
+            return
+        self.signs.append(sign)
+
+
+def kind_of_exception(text):
+    """(kind, role, id, hint) of an exception's line; role "plain" for one that no row knows."""
+    for name, role, pattern, kind, hint in EXCEPTIONS:
+        if pattern.match(text):
+            return kind, role, name, hint
+    return "python_exception", "plain", "exception", ""
+
+
+def groups_of(pattern, text):
+    found = pattern.search(text)
+    return [group for group in found.groups() if group] if found else []
+
+
+def by_exit(text, kind):
+    """The kind that an exit status speaks of: minus the signal, 128 plus the signal, or the signal itself."""
+    for group in groups_of(EXIT, text):
+        status = int(group)
+        signal = -status if status < 0 else status - 128 if status > 128 else status if "signal" in text else 0
+        return EXITS.get(signal, "python_exception")
+    return kind
+
+
+def own_frame(frames):
+    """The innermost frame in the user's own code, of the first exception; the innermost of all if there is none."""
+    own = [frame for frame in frames if not FOREIGN.search(frame[0])]
+    for frame in reversed(own or frames):
+        if frame[3] == 0 or not own:
+            return {"file": frame[0][-200:], "line": frame[1], "function": frame[2][:100]}
+    return None
+
+
+def uncaught(block):
+    """Whether a traceback can only be one that ended its process: torch's hook for a rank, multiprocessing's for a child."""
+    return block.rank is not None and not block.level and block.source is None and block.dressed
