@@ -26,6 +26,7 @@ class TensorAt:
 
     offset: bytes from the beginning of `file`; None for a tensor that is packed, or has no bytes (meta).
     nbytes: from its first element to its last; with strides that is not shape × dtype.
+    file: its name within the checkpoint; None for a tensor that is in several.
     """
 
     name: str
@@ -33,7 +34,7 @@ class TensorAt:
     shape: tuple[int, ...]
     offset: int | None
     nbytes: int
-    file: str
+    file: str | None
 
 
 @attrs.frozen(repr=False)
@@ -73,10 +74,16 @@ def layout_of(answers: list[Facts]) -> CheckpointLayout:
     first = answers[0]
     names = [row[0] for row in first["files"]]
     rows = (row for facts in answers for row in facts["tensors"])
-    tensors = {row[0]: TensorAt(row[0], row[1], tuple(row[2]), row[3], row[4], names[row[5]]) for row in rows}
+    tensors = {name: _tensor(name, names, *rest) for name, *rest in rows}
     files = {name: (format, size) for name, format, size in first["files"]}
     unseen = tuple(what for _, what in first["unknowns"])
     return CheckpointLayout(first["path"], tensors, files, first["tree"], tuple(first["faults"]) + unseen)
+
+
+def _tensor(
+    name: str, names: list[str], dtype: str, shape: Any, offset: int | None, nbytes: int, file: Any
+) -> TensorAt:
+    return TensorAt(name, dtype, tuple(shape), offset, nbytes, None if file is None else names[file])
 
 
 def checkpoint_layout(path: str | os.PathLike[str], *, on: Any = None) -> CheckpointLayout:

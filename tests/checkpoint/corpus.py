@@ -38,6 +38,13 @@ class Config:
         self.width = width
 
 
+class Outer:
+    """Of a team's too, with a class within it."""
+
+    class Mode:
+        pass
+
+
 class Good(NamedTuple):
     write: Callable[[Path], Path]
     allow: tuple[str, ...] = ()
@@ -373,6 +380,9 @@ GOOD: dict[str, Good] = {
         )
     ),
     "a class of the team": Good(torch_zip(lambda: {"config": Config(), "w": torch.ones(2)}), (OWN,)),
+    "a class within a class, protocol 4": Good(
+        torch_zip(lambda: {"mode": Outer.Mode(), "w": torch.ones(2)}, pickle_protocol=4), (f"{__name__}.Outer.Mode",)
+    ),
     "a whole module": Good(torch_zip(lambda: torch.nn.Linear(3, 4)), ("torch.nn.modules.linear.Linear",)),
     "pickle protocol 4": Good(torch_zip(tensors, pickle_protocol=4)),
     "pickle protocol 5": Good(torch_zip(_training, pickle_protocol=5)),
@@ -419,8 +429,18 @@ GOOD: dict[str, Good] = {
     "sharded, a wrong total": Good(
         sharded(lambda folder, index: index["metadata"].update(total_size=5.5)), kind="folder"
     ),
+    "a pipeline of models in subfolders": Good(lambda folder: _pipeline(folder), kind="folder"),
     "an old .part beside it": Good(_beside(".part"), kind="safetensors"),
 }
+
+
+def _pipeline(folder: Path) -> Path:
+    for name in ("unet", "vae", "text_encoder"):
+        (folder / name).mkdir()
+        safe(tensors)(folder / name)
+        (folder / name / "config.json").write_text("{}")
+    (folder / "model_index.json").write_text("{}")
+    return folder
 
 
 def _without_identity(folder: Path) -> Path:
@@ -563,6 +583,12 @@ FAULTS: dict[str, Fault] = {
     "sharded: not all, and no index": Fault(lambda folder: _cut_set(folder), "1 of 3 shards"),
     "sharded: the index cut": Fault(lambda folder: _cut_index(folder), "no JSON"),
     "sharded: an answer behind the index": Fault(lambda folder: _answered(folder), "no JSON"),
+    "an entry that is a number": Fault(header(lambda rows: rows.update(a=5)), "not just"),
+    "a name of a download": Fault(lambda folder: _renamed(safe(tensors)(folder), ".incomplete"), "not finished"),
+    "weights never gathered": Fault(
+        safe(lambda: {f"layers.{n}.weight": torch.zeros(0) for n in range(3)}), "never gathered"
+    ),
+    "a subfolder with a cut file": Fault(lambda folder: _cut_pipeline(folder), "vae/model.safetensors: truncated"),
     "an empty folder": Fault(lambda folder: folder, "empty"),
 }
 
@@ -570,6 +596,16 @@ FAULTS: dict[str, Fault] = {
 def _raw(folder: Path, data: bytes, name: str = "model.safetensors") -> Path:
     (folder / name).write_bytes(data)
     return folder / name
+
+
+def _renamed(path: Path, suffix: str) -> Path:
+    return path.rename(path.with_name(path.name + suffix))
+
+
+def _cut_pipeline(folder: Path) -> Path:
+    _pipeline(folder)
+    _cut(folder / "vae" / "model.safetensors")
+    return folder
 
 
 def _cut(path: Path) -> None:

@@ -7,15 +7,19 @@ Three depths: `size` asks the file system; `structure` reads headers, directorie
 reads every byte.  Which format a file has is told by its content (`formats.FILES`), not by its name.
 """
 
+import copy
 import os
 
 from verikit.probes import formats
 from verikit.probes.formats import hub, pickle_names, signs
-from verikit.probes.formats.layout import Broken, Layout, Window, uncollected
+from verikit.probes.formats.layout import Broken, Layout, Window, plural, uncollected
 from verikit.probes.place import CannotSee, kind_of
 
 FILES = 4096
 """Files of one checkpoint that are looked at; more are `bound_reached`."""
+
+DEEP = 3
+"""Folders within folders that are looked into, where there is nothing above them."""
 
 LISTED = 32
 """Files that facts speak of one by one: those with something to say first."""
@@ -55,13 +59,21 @@ class Depth:
     def __init__(self, name, keys=None, finite=False, digested=False):
         self.name, self.finite, self.digested = name, finite, digested
         self.prefixes = None if keys is None else [".".join(parts) for parts, _ in leaves(keys)]
+        self.deep = DEEP
+
+    def deeper(self):
+        """The same, one folder further in."""
+        other = copy.copy(self)
+        other.deep = self.deep - 1
+        return other
 
 
 def layout(place, path, start=0):
     """Every tensor of a checkpoint: rows [name, dtype, shape, offset, nbytes, file], from number `start` on.
 
     `files` are [name, format, size]; a row's `file` counts in them, None: in several.  dtypes are in torch's spelling
-    ("bfloat16"); offset is None for what is not in one piece of that file.  `next` is where to go on, or None: an answer has at most 8 MiB.
+    ("bfloat16"); offset is None for what is not in one piece of that file.  `next` is where to go on, or None: an
+    answer has at most 8 MiB.
     `tree` has the top-level keys; `faults` and `unknowns` say why rows may lack.
     """
     layouts, folder = gather(place, path, Depth("structure"))
@@ -160,11 +172,12 @@ def exists(place, path):
 
 def _of_file(place, path, look):
     name, told_by = os.path.basename(path), Layout(path)
-    module = "shard_index" if name.endswith(".index.json") else None
-    told_by.member(name, module=module, **(hub.hash_of(place, path) if look.name == "content" else {}))
+    told_by.member(name, module=_by_name(name), **(hub.hash_of(place, path) if look.name == "content" else {}))
     layout = read(place, path, look, told_by.members[0])
     layout.expected = told_by.members[0]
     layouts = {name: layout}
+    if name.lower().endswith(signs.UNFINISHED):
+        layout.fault("temporary", "its name is that of a copy or download that was not finished")
     for other in signs.unfinished(_siblings(place, path), name):
         if other.lower().endswith(".aria2"):
             layout.fault("temporary", "%s stands beside it: aria2 has not got all its pieces yet" % other)
@@ -175,6 +188,11 @@ def _of_file(place, path, look):
     if hasattr(module, "relate"):
         told(layout, module.relate, layout, {each: layouts[each] for each in layouts if each != name})
     return layouts, None
+
+
+def _by_name(name):
+    """The module of a file whose content does not say what it is: JSON is an index, ZIPs in a row are pieces, by the name."""
+    return "shard_index" if name.endswith(".index.json") else "distcp" if name.endswith(".distcp") else None
 
 
 def _siblings(place, path):
@@ -228,6 +246,8 @@ def _of_folder(place, path, look):
     if not folder.members:
         _whatever(names, folder)
     _members(place, path, folder, layouts, look)
+    if not layouts and not modules:
+        _of_subfolders(place, path, names, folder, layouts, look)
     for name in names:
         if name.lower().endswith(signs.UNFINISHED):
             _unfinished(name, layouts, folder)
@@ -243,11 +263,28 @@ def _of_folder(place, path, look):
     return layouts, folder
 
 
+def _of_subfolders(place, path, names, folder, layouts, look):
+    """What lies one folder deeper (a pipeline of models, a run with its steps), where nothing lies here."""
+    for name in names if look.deep > 0 else ():
+        inner = os.path.join(path, name)
+        try:
+            if kind_of(place.stat(inner).st_mode) != "a directory":
+                continue
+        except FileNotFoundError:  # a link that leads nowhere: no name of a checkpoint
+            continue
+        found, its_folder = _of_folder(place, inner, look.deeper())
+        layouts.update((os.path.join(name, each), layout) for each, layout in found.items())
+        if found or its_folder.format != "folder":
+            _absorb(folder, its_folder, name)
+        if len(layouts) > FILES:
+            raise CannotSee("bound_reached", "more than %d files in %s" % (FILES, path))
+
+
 def _whatever(names, folder):
     """Members of a folder of no particular format: files by their names, and the JSON files beside them."""
     found = [name for name in names if signs.wanted(name)]
     for name in found:
-        folder.member(name)  # a name that leads nowhere is a link whose blob is gone
+        folder.member(name, module=_by_name(name))  # a name that leads nowhere is a link whose blob is gone
     for name in names if found else ():
         if name.endswith(".json"):
             folder.member(name, module="json_file")
@@ -426,6 +463,19 @@ def _structure(window, layout):
             layout.fault("mismatch", "its name says %s, its content is %s" % (wanted, layout.format))
     if layout.faults:
         layout.notes["hints"] = signs.hints(window)
+    _hollow(layout)
+
+
+def _hollow(layout):
+    """Tensors that hold nothing: one or two are nobody's fault, weights that are all so were never gathered (ZeRO-3)."""
+    if layout.notes.get("meta"):
+        what = "%s on the meta device, without values" % plural(layout.notes["meta"], "tensor is", "tensors are")
+        layout.warn("meta", what)
+    weights = [row for row in layout.tensors if row.name.endswith("weight")]
+    empty = [row.name for row in weights if row.shape == (0,)]
+    if len(empty) > 1 and len(empty) * 2 > len(weights):
+        what = "%d of %d weights have the shape [0], %r first: placeholders of a sharded model, never gathered"
+        layout.fault("empty", what % (len(empty), len(weights), empty[0]))
 
 
 def _old_pickle(head):

@@ -84,7 +84,7 @@ def _metadata(entry, layout):
 
 def _problem(entry, row):
     """What is wrong with one tensor's entry (`row`: the same as a dict), in words, or None."""
-    if len(entry) != 3 or row.keys() != FIELDS:
+    if type(entry) is not _Pairs or len(entry) != 3 or row.keys() != FIELDS:
         return "its entry is not just dtype, shape and data_offsets"
     dtype, shape, offsets = row["dtype"], row["shape"], row["data_offsets"]
     if type(dtype) is not str or dtype not in DTYPES:
