@@ -16,7 +16,8 @@ from verikit import Local, verify
 from verikit.checks.syntax import SyntaxValid, excerpt
 from verikit.errors import Cause, Unseen
 from verikit.hosts.base import HereHost
-from verikit.probes.syntax import workers
+from verikit.probes.place import CannotSee
+from verikit.probes.syntax import look, workers
 from verikit.testing.here import examine_here
 from verikit.verdict import FAIL, PASS, UNKNOWN
 
@@ -170,6 +171,22 @@ def test_a_crash_of_the_compiler_is_a_finding(tmp_path):
     assert found.verdict is FAIL
     assert "the interpreter was ended by SIGSEGV while it compiled this" in found.reason
     assert examine_here(SyntaxValid(tmp_path / "tree", python=str(python))).facts["bad_count"] == 2
+
+
+def test_a_lack_of_memory_is_no_refusal():
+    """
+    A compiler that runs out of memory over a large source has not refused it; over a small one its stack is full.
+    """
+
+    class Poor:
+        def outcome(self, data, run_as):
+            return {"ok": False, "error": "MemoryError", "message": "MemoryError"}
+
+    ask = look.asker("a.py", Poor(), "import")
+    assert ask(b"x" * 1000)["message"] == "nested deeper than the parser's stack"
+    with pytest.raises(CannotSee, match="more memory than a look is given") as raised:
+        ask(b"x" * (2 << 20))
+    assert raised.value.cause == "bound_reached"
 
 
 def test_a_look_that_dies_is_asked_again(tmp_path):

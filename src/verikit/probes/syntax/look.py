@@ -232,6 +232,11 @@ def asker(path, crew, run_as):
         if answer["ok"] is None:
             words = "%s: no Python %d.%d on this host, and %s" % (path, *crew.stands_for, answer["why"])
             raise CannotSee("tool_missing", words)
+        if answer["error"] == "MemoryError" == answer["message"]:
+            # Without a word it may be the parser's own stack or the memory that a look is given: the size tells them apart.
+            if len(data) > workers.PLAIN_BYTES:
+                raise CannotSee("bound_reached", "%s: compiling it takes more memory than a look is given" % path)
+            answer = dict(answer, message="nested deeper than the parser's stack")
         return answer
 
     return ask
