@@ -122,7 +122,8 @@ async def twenty(address: SSH) -> None:
         await pool.close()
         return time.perf_counter() - started
 
-    one, many = await median(lambda: looks(1)), await median(lambda: looks(20))
+    runs = [(await looks(1), await looks(20)) for _ in range(REPEATS)]  # in turn: the machine may have other work
+    one, many = (statistics.median(column) * 1e3 for column in zip(*runs, strict=True))
     print(f"one look {one:.1f} ms, twenty looks {many:.1f} ms: ratio {many / one:.2f} (goal: at most 1.3)")
 
 
