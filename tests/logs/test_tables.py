@@ -79,3 +79,32 @@ def test_any_mixture_is_told(lines):
 
     json.dumps(facts)
     assert facts["failure"] is None or 1 <= facts["failure"]["line"] <= len(lines)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"step " + b"9" * 6000,
+        b"loss: 1.2.3 grad_norm: nan\n" * 9,
+        b'{"step": 1e999, "loss": NaN}\n' * 5,
+        b"{'loss': 1.2, 'epoch': 1..2}\n" * 3,
+        b'Traceback (most recent call last):\n  File "a", line ' + b"9" * 5000 + b", in x\nValueError: x",
+        b"iteration " + b"1" * 400 + b"/ " + b"2" * 400 + b" |\n",
+        b"generation throughput: 1.2.3 tokens/s, Running: 4 reqs, Waiting: 5 reqs\n" * 9,
+        b"failed (exitcode: -" + b"9" * 5000 + b") local_rank: 0",
+        b"[2025-99-99 99:99:99] step 3\n" * 4,
+        b"\x1b[" * 4000,
+        b'{"a":' * 3000 + b"1" + b"}" * 3000,
+        b"Killed process " + b"9" * 5000 + b" (x)",
+        b"  rank      : " + b"7" * 9000,
+        b"[rank" + b"1" * 5000 + b"]: x",
+    ],
+)
+def test_hostile_figures(data):
+    """
+    Numbers without end, with two points, beyond floats: facts all the same, and JSON.
+    """
+    story = Story()
+    story.feed(1, data)
+
+    json.dumps(tell(story), allow_nan=False)

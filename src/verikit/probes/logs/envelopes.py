@@ -187,7 +187,7 @@ def from_json(text):
 
     try:
         row = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text, 0
     if not isinstance(row, dict):
         return text, 0
