@@ -474,7 +474,7 @@ def _hollow(layout):
     weights = [row for row in layout.tensors if row.name.endswith("weight")]
     empty = [row.name for row in weights if row.shape == (0,)]
     if len(empty) > 1 and len(empty) * 2 > len(weights):
-        what = "%d of %d weights have the shape [0], %r first: placeholders of a sharded model, never gathered"
+        what = "%d of %d weights have no elements, %r first: placeholders of a sharded model, never gathered"
         layout.fault("empty", what % (len(empty), len(weights), empty[0]))
 
 
