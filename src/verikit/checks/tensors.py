@@ -183,7 +183,9 @@ class TensorShapeSane(Check):
             finite=self.values != "none",
             metadata={files[int(number)]: row for number, row in facts.get("metadata", {}).items()},
         )
-        return Seen(facts, entries, files, solver.run())
+        outcome = solver.run()
+        _by_statistics(outcome)
+        return Seen(facts, entries, files, outcome)
 
     def _drawn(self, seen: Seen) -> tuple[list[Any], Drawn]:
         """What is to be looked at, as the probe takes it, and how much of it a sample is."""
@@ -369,6 +371,23 @@ def _value_faults(outcome: Outcome, drawn: Drawn, scanned: Facts) -> None:
     looked = scanned["held"] + len(scanned["failed"]) + len(scanned["untold"]) + scanned["more"]
     if not looked:
         outcome.unknown.append(("nothing_seen", "no values were looked at"))
+
+
+def _by_statistics(outcome: Outcome) -> None:
+    """What the least and greatest value, which parquet files state, settle without a look at the values."""
+    for want in outcome.wants:
+        left = []
+        for entry in want.entries:
+            low, high = (entry.extra or {}).get("low"), (entry.extra or {}).get("high")
+            if low is None or high is None or not scan.about_elements(want.predicate):
+                left.append(entry)
+            elif not (scan.holds(want.predicate, low) and scan.holds(want.predicate, high)):
+                words = f"range {low}..{high} by its statistics, expected {want.text}"
+                outcome.faults.append(solve.Fault("value", want.rule, entry.file, entry.name, words))
+            elif not scan.surely(want.predicate, low, high, True):
+                left.append(entry)
+        want.entries = left
+    outcome.wants[:] = [want for want in outcome.wants if want.entries]
 
 
 def _expected(want: solve.Want, words: str) -> str:

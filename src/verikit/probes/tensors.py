@@ -63,7 +63,7 @@ def inspect(place, path, config="config.json", under=""):
         layout = layout_of(place, os.path.join(root, name))
         fold.file(name)
         storages = storages_of(layout)
-        plain = not storages and not layout.strides
+        plain = not storages and not layout.strides and not getattr(layout, "ranges", None)
         for row in layout.tensors:
             label = row.name
             if under and not label.startswith(under):
@@ -193,7 +193,10 @@ def dtype_name(dtype):
 
 
 def extra_of(layout, row, storages):
-    """How a stored tensor is held, where it is not plain: strides, a storage larger than itself, no bytes (meta)."""
+    """How a stored tensor is held, where it is not plain: strides, a larger storage, no bytes (meta), a range that is told."""
+    if getattr(layout, "ranges", None):
+        ends = layout.ranges.get(row.name)
+        return {"low": ends[0], "high": ends[1]} if ends else None
     strides = layout.strides.get(row.name)
     if row.offset is None and layout.format == "torch_zip":
         return {"device": "meta"}
