@@ -2847,3 +2847,219 @@ add(
     "CondaError: Run 'conda init' before 'conda activate'",
     *[f"step {n} loss 2.1" for n in range(1, 9)],
 )
+
+# A sixth round: healthy logs that look ill.
+add(
+    "healthy-nccl-debug",
+    "running",
+    *["gpu-1:70:71 [%d] NCCL INFO NET/IB : No device found." % n for n in range(4)],
+    "gpu-1:70:71 [0] NCCL INFO Failed to open libibverbs.so[.1]",
+    "gpu-1:70:71 [0] NCCL INFO NET/Plugin: Could not find: libnccl-net.so.",
+    "gpu-1:70:71 [0] NCCL INFO comm 0x1 rank 0 nranks 8 - Init COMPLETE",
+    steps(TITAN),
+)
+add(
+    "healthy-ds-config-dump",
+    "running",
+    "[INFO] [config.py:988:print]   dump_state ................... False",
+    "[INFO] [config.py:988:print]   error_on_overflow ............ False",
+    "[INFO] [config.py:988:print]   loss_scale ................... 0",
+    "[INFO] [config.py:988:print]   zero_force_ds_cpu_optimizer ... True",
+    steps(ACCEL),
+)
+add(
+    "healthy-argparse-dump",
+    "running",
+    "  exit_on_missing_checkpoint ...................... True",
+    "  exit_signal_handler ............................. False",
+    "  check_for_nan_in_loss_and_grad .................. True",
+    "  error_injection_rate ............................ 0",
+    "  kill_switch ..................................... None",
+    steps(" iteration {n:8d}/    1000 | lm loss: {loss} | grad norm: 0.2 |"),
+)
+add(
+    "healthy-eval-errors",
+    "running",
+    *[f"[{n}/500] wer=0.{n:03d} errors: ins={n % 3} del=1 sub=2" for n in range(1, 80)],
+)
+add(
+    "healthy-exception-class-names",
+    "running",
+    "registered handlers: ValueErrorHandler, OOMHandler, KilledProcessHook",
+    "catching (RuntimeError, CUDAError) around step",
+    steps(NANO),
+)
+add(
+    "healthy-dataloader-warn",
+    "running",
+    "W0505 10:00:00.1 77 torch/utils/data/dataloader.py:5] worker exited unexpectedly once, restarted",
+    steps(NANO),
+)
+add(
+    "healthy-429",
+    "running",
+    *[f"done={n}/900 failed=0" for n in range(1, 30)],
+    "openai.RateLimitError: Error code: 429 - rate limit, retrying in 2s",
+    *[f"done={n}/900 failed=0" for n in range(30, 50)],
+)
+add(
+    "healthy-429-last",
+    "running",
+    *[f"done={n}/900 failed=0" for n in range(1, 30)],
+    "WARNING openai: Error code: 429 - rate limit exceeded, retrying in 2s (attempt 1/8)",
+)
+add(
+    "healthy-agent-traces",
+    "running",
+    *[
+        "\n".join(
+            [
+                f"[task {n}/300] running tool python",
+                "  stdout:",
+                "    Traceback (most recent call last):",
+                '      File "<stdin>", line 1, in <module>',
+                "    NameError: name 'x' is not defined",
+                f"[task {n}/300] agent retries",
+                f"[task {n}/300] solved",
+            ]
+        )
+        for n in range(1, 20)
+    ],
+)
+add(
+    "healthy-agent-trace-last",
+    "running",
+    *[f"[task {n}/300] solved" for n in range(1, 20)],
+    "[task 20/300] tool output:",
+    "Traceback (most recent call last):",
+    '  File "<stdin>", line 1, in <module>',
+    "NameError: name 'x' is not defined",
+)
+add(
+    "healthy-json-null-exc",
+    "running",
+    *[
+        '{"ts":"2025-05-05T10:00:%02dZ","level":"INFO","event":"step","step":%d,"loss":2.1,"exc_info":null,"error":null}'
+        % (n, n)
+        for n in range(1, 50)
+    ],
+)
+add(
+    "healthy-json-error-field",
+    "running",
+    *[
+        '{"ts":"2025-05-05T10:00:%02dZ","level":"INFO","event":"request","error":"","status":200,"done":%d}' % (n, n)
+        for n in range(1, 50)
+    ],
+)
+add(
+    "healthy-quoted-json",
+    "running",
+    *[
+        '{"step": %d, "sample": "Traceback (most recent call last):\\n  File \\"a.py\\"\\nRuntimeError: CUDA out of memory", "reward": 0.1}'
+        % n
+        for n in range(1, 40)
+    ],
+)
+add(
+    "healthy-dmesg-old",
+    "running",
+    "[    0.000000] Linux version 6.1",
+    "[   12.3] pci 0000:00:1f.0: BAR 14: failed to assign",
+    "[   13.3] EXT4-fs (sda1): mounted",
+    steps(NANO),
+)
+add(
+    "healthy-http-access-mix",
+    "ready",
+    "INFO:     Application startup complete.",
+    "INFO:     Uvicorn running on http://0.0.0.0:8000 (Press CTRL+C to quit)",
+    *['INFO:     10.0.0.1:1 - "GET /items/%d HTTP/1.1" %d' % (n, 500 if n % 7 == 0 else 200) for n in range(1, 40)],
+)
+add(
+    "healthy-sglang-abort",
+    "ready",
+    SGL_UP,
+    "[2025-05-05 10:00:24] The server is fired up and ready to roll!",
+    "[2025-05-05 10:01:24] Abort request rid='x', client disconnected",
+    "[2025-05-05 10:01:24 TP0] Prefill batch. #new-seq: 1, #new-token: 9, #cached-token: 0, token usage: 0.00, #running-req: 0, #queue-req: 0",
+)
+add(
+    "healthy-warmup-fail-then-ok",
+    "ready",
+    "E0505 10:00:00.1 1 model_lifecycle.cc:642] failed to load 'old' version 1: Not found",
+    "I0505 10:00:02.123456 1 grpc_server.cc:2558] Started GRPCInferenceService at 0.0.0.0:8001",
+    "I0505 10:00:02.123456 1 http_server.cc:4725] Started HTTPService at 0.0.0.0:8000",
+)
+add(
+    "healthy-oom-fallback-batch",
+    "running",
+    "Trying batch size 64",
+    trace(OOM).replace("@@", ""),
+    "Trying batch size 32",
+    steps(NANO),
+)
+add(
+    "healthy-torch-compile",
+    "running",
+    "W0505 10:00:00.1 77 torch/_dynamo/convert_frame.py:844] [0/8] torch._dynamo hit config.recompile_limit (8)",
+    "E0505 10:00:00.1 77 torch/_subclasses/fake_tensor.py:2388] [0/0] failed while attempting to run meta for aten.x",
+    steps(NANO),
+)
+add(
+    "healthy-checkpoint-retry",
+    "running",
+    steps(LOGURU),
+    "2025-05-05 10:01:02.1 | ERROR | ckpt:up:3 - upload failed: ConnectionResetError(104), will retry at next checkpoint",
+    steps(LOGURU, 31, 40, start="10:01:10"),
+)
+add(
+    "healthy-many-error-levels",
+    "running",
+    steps(LOGURU),
+    *[f"2025-05-05 10:01:0{n}.1 | ERROR | data:get:3 - could not decode image {n}.jpg" for n in range(5)],
+    steps(LOGURU, 31, 40, start="10:01:10"),
+)
+add(
+    "healthy-error-levels-last",
+    "running",
+    steps(LOGURU),
+    *[f"2025-05-05 10:01:0{n}.1 | ERROR | data:get:3 - could not decode image {n}.jpg" for n in range(5)],
+)
+add(
+    "healthy-sweep",
+    "running",
+    "wandb: Agent Starting Run: abc with config:",
+    "wandb: \tlr: 0.1",
+    steps(NANO),
+    "wandb: Agent Finished Run",
+    "wandb: Agent Starting Run: abd with config:",
+    steps(NANO, 1, 9),
+)
+add("healthy-multi-epoch-done-lines", "running", *[f"epoch {e} done: loss 2.{e}" for e in range(1, 9)])
+add("healthy-ends-with-done-alive", "running", steps(NANO), "Evaluation done.", alive=True)
+add(
+    "healthy-finished-zero-fail",
+    "finished",
+    *[f"[{n}/30] ok" for n in range(1, 31)],
+    "Finished: 30 ok, 0 failed, 0 skipped",
+    alive=False,
+)
+add(
+    "healthy-some-failed-but-done",
+    "finished",
+    *[f"[{n}/30] ok" for n in range(1, 31)],
+    "Done. 28 ok, 2 failed (see failures.jsonl)",
+    alive=False,
+)
+add("healthy-exit-code-0", "finished", "starting", "work", "Process finished with exit code 0", alive=False)
+add(
+    "healthy-trl",
+    "running",
+    *[
+        "{'loss': 0.%d, 'grad_norm': 0.3, 'rewards/accuracies': 0.5, 'kl': nan, 'epoch': 0.%02d}" % (90 - n, n)
+        for n in range(1, 30)
+    ],
+)
+add("healthy-inf-ppl", "running", *[f"step {n} loss 2.1 ppl inf" for n in range(1, 30)])
+add("healthy-loss-words", "running", *[f"step {n} | loss 2.1 | aux_loss nan" for n in range(1, 30)])

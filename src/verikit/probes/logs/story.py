@@ -316,6 +316,8 @@ class Story(Tracebacks):
     def _sign(self, line, text, excuses):
         if excuses & {"line", "retry"} and line.level < 50 and not (excuses == {"retry"} and line.level >= 40):
             return None
+        if line.text.startswith("    ") and not line.dressed:
+            return None  # set in by whoever quotes it
         # Foreign text behind thousands of errors is only met at its beginning.
         loud = line.level >= 40 and self.signs.total < LOUD
         bare = BARE.match(text) if not line.level or loud else None
