@@ -8,7 +8,6 @@ import os
 import stat as stat_module
 import sys
 import time
-from contextlib import contextmanager
 
 KINDS = (
     ("S_ISDIR", "a directory"),
@@ -76,18 +75,12 @@ class Place:
         if kind:
             raise CannotSee("unsupported", "%s is %s, not a regular file" % (os.fspath(path), kind), kind=kind)
 
-    @contextmanager
     def steady(self, path):
         """The open file, of which size, inode, mtime_ns and ctime_ns must be the same at the end as at the beginning.
 
         A change is `CannotSee("changed_while_reading")`, also if what was read made no sense: it came from two moments.
         """
-        with self.open(path) as file:
-            before = state_of(os.fstat(file.fileno()))
-            try:
-                yield file
-            finally:
-                self.unchanged(path, before)
+        return _Steady(self, path)
 
     def unchanged(self, path, before):
         """Raises `CannotSee("changed_while_reading")` unless the path still has that `state_of`."""
@@ -208,6 +201,22 @@ class Place:
             if pipe:
                 pipe.close()
         return Ran(status, bytes(heard[1][:limit]), bytes(heard[2][:limit]), cut, late)
+
+
+class _Steady:
+    """What `Place.steady` opens. A class, as contextlib takes longer to import than most looks take."""
+
+    def __init__(self, place, path):
+        self.place, self.path = place, path
+
+    def __enter__(self):
+        self.file = self.place.open(self.path)
+        self.before = state_of(os.fstat(self.file.fileno()))
+        return self.file
+
+    def __exit__(self, *error):
+        with self.file:
+            self.place.unchanged(self.path, self.before)
 
 
 def _difference(before, after):
