@@ -27,7 +27,7 @@ import attrs
 
 PROBES = "verikit.probes"
 
-CORE = tuple(f"{PROBES}.{name}" for name in ("frames", "place", "agent"))
+CORE = tuple(f"{PROBES}.{name}" for name in ("frames", "lean_json", "place", "agent"))
 """Modules that every agent is started with."""
 
 

@@ -8,19 +8,19 @@ seconds without a word from the near end, all are.  Should the agent itself be k
 child holds a pipe whose other end is ours, and has asked for a signal when that closes (F_SETOWN on its group).
 """
 
+# The C module beneath `signal`: that one would import enum, for names that are seldom told.
+import _signal
 import errno
 import fcntl
 import gc
-import json
 import os
 import resource
 import select
-import signal
 import sys
 import time
 import zlib
 
-from verikit.probes import frames
+from verikit.probes import frames, lean_json
 from verikit.probes.place import CannotSee, Place
 
 SILENCE = 60.0  # seconds; the near end sends a PING every 15
@@ -71,8 +71,8 @@ class Agent:
         self.woken, self.waker = os.pipe()
         for fd in (inbox, outbox, self.woken, self.waker):
             os.set_blocking(fd, False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(self.waker, warn_on_full_buffer=False)
+        _signal.signal(_signal.SIGCHLD, lambda *_: None)
+        _signal.set_wakeup_fd(self.waker, warn_on_full_buffer=False)
         hello = {"python": sys.version.split()[0], "executable": sys.executable, "pid": os.getpid(), "now": time.time()}
         self.say(frames.HELLO, 0, hello)
 
@@ -122,7 +122,7 @@ class Agent:
             self.open = False  # nothing that follows could be trusted
 
     def say(self, kind, request, row):
-        self.out += frames.frame(kind, request, json.dumps(row).encode())
+        self.out += frames.frame(kind, request, lean_json.dumps(row).encode())
 
     def flush(self, event):
         try:
@@ -158,12 +158,12 @@ class Agent:
     # What the near end says.
 
     def take_modules(self, _, payload):
-        for row in json.loads(zlib.decompress(payload).decode()):
+        for row in lean_json.loads(zlib.decompress(payload).decode()):
             self.memory.sources[row["name"]] = (row["package"], row["file"], row["source"])
 
     def begin(self, request, payload):
         try:
-            ask = json.loads(zlib.decompress(payload).decode())
+            ask = lean_json.loads(zlib.decompress(payload).decode())
             self.preload(ask["module"])
             self.looks[request] = self.fork(request, ask)
         except Exception as error:
@@ -216,8 +216,8 @@ class Agent:
 
     def forget(self, *more):
         """In a child: closes what is the agent's, so that no child holds up an end of input or output."""
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _signal.set_wakeup_fd(-1)
+        _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
         held = [fd for look in self.looks.values() for fd in (look.pipe, look.lifeline)]
         for fd in (self.inbox, self.outbox, self.woken, self.waker, *held, *more):
             os.close(fd)
@@ -248,7 +248,7 @@ class Agent:
         if not os.WIFSIGNALED(status):
             return "probe_error", "the look's process ended with status %d, without an answer" % os.WEXITSTATUS(status)
         number = os.WTERMSIG(status)
-        hint = "; the host may be out of memory" if number == signal.SIGKILL else ""
+        hint = "; the host may be out of memory" if number == _signal.SIGKILL else ""
         return "probe_error", "the look's process was ended by %s%s" % (name_of_signal(number), hint)
 
     def fault(self, look, cause, reason):
@@ -276,7 +276,7 @@ class Agent:
     def end_group(self, pid):
         """Kills a look with all its children, also those that a finished one left running."""
         try:
-            os.killpg(pid, signal.SIGKILL)
+            os.killpg(pid, _signal.SIGKILL)
         except OSError:
             pass
 
@@ -319,6 +319,8 @@ def read(fd):
 
 
 def name_of_signal(number):
+    import signal
+
     try:
         return signal.Signals(number).name
     except ValueError:  # a real-time one
@@ -344,7 +346,7 @@ def be_child(memory, request, ask, pipe, held):
     def progress(done, total, unit):
         if time.monotonic() - told[0] >= PROGRESS_EVERY:
             told[0] = time.monotonic()
-            write(pipe, frames.frame(frames.PROGRESS, request, json.dumps([done, total, unit]).encode()))
+            write(pipe, frames.frame(frames.PROGRESS, request, lean_json.dumps([done, total, unit]).encode()))
 
     write(pipe, frames.reply(request, answer(memory, ask, Place(progress))))
     os._exit(0)
@@ -368,7 +370,7 @@ def tie(held):
     """Has the kernel kill this group once the other end of the pipe is closed, by whatever death."""
     try:
         fcntl.fcntl(held, fcntl.F_SETOWN, -os.getpid())
-        fcntl.fcntl(held, getattr(fcntl, "F_SETSIG", 10), signal.SIGKILL)
+        fcntl.fcntl(held, getattr(fcntl, "F_SETSIG", 10), _signal.SIGKILL)
         fcntl.fcntl(held, fcntl.F_SETFL, fcntl.fcntl(held, fcntl.F_GETFL) | os.O_ASYNC)
     except (AttributeError, OSError):
         return  # not on Linux: there the agent itself must see the end of its input
@@ -384,17 +386,17 @@ def answer(memory, ask, place):
         function = find(ask["module"], ask["function"])
         facts = function(place, **ask["arguments"])
     except BaseException as error:
-        return json.dumps(row_of(error)).encode()
+        return lean_json.dumps(row_of(error)).encode()
     try:
-        data = json.dumps(["facts", facts]).encode()
+        data = lean_json.dumps(["facts", facts]).encode()
     except MemoryError as error:
-        return json.dumps(row_of(error)).encode()
+        return lean_json.dumps(row_of(error)).encode()
     except (TypeError, ValueError, RecursionError) as error:
         reason = "%s: its facts are not JSON: %s" % (ask["function"], error)
-        return json.dumps(["unseen", "probe_error", reason, {}]).encode()
+        return lean_json.dumps(["unseen", "probe_error", reason, {}]).encode()
     if len(data) > frames.MAX_REPLY:
         reason = "%s: its facts take %d bytes, of at most %d" % (ask["function"], len(data), frames.MAX_REPLY)
-        return json.dumps(["unseen", "bound_reached", reason, {}]).encode()
+        return lean_json.dumps(["unseen", "bound_reached", reason, {}]).encode()
     return data
 
 
@@ -424,7 +426,7 @@ def row_of(error):
 
 def plain(facts):
     """Facts as JSON takes them; what it can't carry is shown instead."""
-    return json.loads(json.dumps(facts, default=repr))
+    return lean_json.loads(lean_json.dumps(facts, default=repr))
 
 
 def name_of(path):
