@@ -342,6 +342,39 @@ def test_no_numpy(tmp_path, monkeypatch):
     assert (unseen.verdict, unseen.cause) == (UNKNOWN, Cause.UNSUPPORTED)
 
 
+def test_a_cut_file_fails(tmp_path):
+    """
+    A file that ends within its tensors is FAIL by its header, also where its values are asked for.
+    """
+    path = written(tmp_path, {"a": torch.ones(1000), "b": torch.ones(1000)})
+    path.write_bytes(path.read_bytes()[:-2000])
+
+    finding = examine_here(TensorShapeSane(path, {"{p:a,b}": "f32[1000] & finite"}))
+
+    assert finding.verdict is FAIL
+    assert "the tensors from 'b' on are cut" in finding.reason
+
+
+def test_a_fault_stops_long_scans(tmp_path):
+    """
+    Where headers show a fault, gigabytes of values are not read to say more; the reason says so.
+    """
+    import json
+    import struct
+
+    head = json.dumps({"w": {"dtype": "BF16", "shape": [1 << 30], "data_offsets": [0, 1 << 31]}}).encode()
+    path = tmp_path / "sparse.safetensors"
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(head)) + head)
+        file.truncate(8 + len(head) + (1 << 31))
+
+    finding = examine_here(TensorShapeSane(path, {"w": "f32[n] & finite"}))
+
+    assert finding.verdict is FAIL
+    assert "w: bf16, expected f32" in finding.reason
+    assert "the values of 1 tensor were not looked at" in finding.reason
+
+
 def test_headers_alone_tell_nothing_of_values(tmp_path):
     """
     The judge of headers does not pass a claim about values that nobody looked at.

@@ -719,7 +719,7 @@ def mapped(file, offset, size, step):
 
     end = os.fstat(file.fileno()).st_size
     if end < offset + size:
-        raise CannotSee("changed_while_reading", "the file ends within the tensor, at byte {:,}".format(end))
+        raise CannotSee("unsupported", "the file ends within the tensor, at byte {:,}".format(end))
     spare = offset % mmap.ALLOCATIONGRANULARITY
     try:
         window = mmap.mmap(file.fileno(), size + spare, prot=mmap.PROT_READ, offset=offset - spare)
