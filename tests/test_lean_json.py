@@ -46,7 +46,7 @@ def test_circle():
     """
     circle: list = []
     circle.append(circle)
-    with pytest.raises(ValueError, match="[Cc]ircular"):
+    with pytest.raises(ValueError, match="ircular"):
         lean_json.dumps(circle)
 
 
