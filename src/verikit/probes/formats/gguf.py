@@ -152,10 +152,9 @@ def _row(walk, layout):
         layout.fault("bad_size", "tensor %.100r has more elements than 63 bits count: %s" % (name, shape))
     else:
         _, block, unit = TYPES[kind]
-        if (shape[0] if shape else 1) % block:
-            layout.fault(
-                "bad_size", "tensor %.100r: rows of %d are no whole %s blocks" % (name, shape[0], TYPES[kind][0])
-            )
+        row = shape[0] if shape else 1
+        if row % block:
+            layout.fault("bad_size", "tensor %.100r: rows of %d are no whole %s blocks" % (name, row, TYPES[kind][0]))
         else:
             nbytes = elements(shape) // block * unit
     return name, kind, shape[::-1], offset, nbytes
