@@ -234,6 +234,28 @@ def test_stale_log_without_a_process(tmp_path):
     assert (found.verdict, found.cause) == (UNKNOWN, Cause.AMBIGUOUS)
 
 
+def test_ready_line_of_a_server_long_silent(tmp_path):
+    """
+    That a server became ready an hour ago does not say that it still runs.
+    """
+    path = log(tmp_path, "INFO:     Application startup complete.\n", age=3600)
+
+    assert look(path).cause is Cause.AMBIGUOUS
+    assert look(path, since=time.time() - 4000).cause is Cause.AMBIGUOUS
+
+
+def test_reassuring_words_of_a_process_that_failed(tmp_path):
+    """
+    An exit status that the kernel still has outweighs what the log says.
+    """
+    with subprocess.Popen(["sh", "-c", "exit 3"]) as child:
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        found = look(log(tmp_path, "step 1\nTraining finished.\n"), process=child.pid)
+
+    assert (found.verdict, found.facts["state"]) == (FAIL, "died_silently")
+    assert "exit status 3" in found.reason
+
+
 def test_fresh_within(tmp_path):
     """
     A log that is older than was asked for fails, and may be written to again.

@@ -45,6 +45,9 @@ SLOW_STEPS = 20.0
 BUSY = 0.05
 """Cores in use from which a silent process counts as computing."""
 
+ORDERED = (-15, -2, 143, 130)
+"""Exit statuses of a process that was told to stop: SIGTERM and SIGINT, as the kernel and as shells tell them."""
+
 LIVE = ("running", "sleeping", "disk_sleep")
 
 READY_OF = sorted({row[3] for row in tables.MARKERS if row[1] == "ready" and row[3]})
@@ -265,9 +268,6 @@ class _Case:
     def _dead(self) -> Finding | None:
         if not self.dead or self._finished():
             return None
-        status = self.process.get("exit_status")
-        if status == 0:
-            return None
         tail = f"last line: {self.text['last_line']!r}" + (
             ", cut off in the middle" if self.text["ends_in_line"] else ""
         )
@@ -319,7 +319,8 @@ class _Case:
         if self.process.get("unseen"):
             reason = self._subject(f"the process can't be seen: {self.process['unseen']}")
             return self._say("quiet_but_alive", UNKNOWN, reason, cause=Cause(self.process["cause"]))
-        if not self.process and not self._finished() and not self._serving() and self.age > self._patience():
+        patience = STARTING_SILENCE if self._serving() else self._patience()
+        if not self.process and not self._finished() and self.age > patience:
             words = f"last written {seconds(self.age)} ago; whether it still runs needs process= or fresh_within="
             return self._say("hung", UNKNOWN, self._subject(words), cause=Cause.AMBIGUOUS)
         if self._of_earlier_run():
@@ -351,7 +352,10 @@ class _Case:
 
     def _finished(self) -> bool:
         """Whether the text tells a good end: a marker, a counter at its whole, an ordered stop."""
-        if self.text["stop"] or self.process.get("exit_status") == 0:
+        status = self.process.get("exit_status")
+        if status is not None:
+            return status == 0 or (status in ORDERED and self.text["stop"] is not None)
+        if self.text["stop"]:
             return True
         done, progress = self.text["done"], self.text["progress"]
         if done and done["ends"]:
