@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 
 import corpus
+import hypothesis.strategies as st
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 from verikit import FAIL, PASS, UNKNOWN, Cause
 from verikit.checks.checkpoint import CheckpointIntact
@@ -104,3 +106,25 @@ def _placed(folder, data, where):
     path = folder / "state.pkl"
     path.write_bytes(data)
     return path
+
+
+@pytest.mark.parametrize(
+    "name", ["training state", "legacy", "tar", "pickle, protocol 4", "safetensors", "TorchScript"]
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_bytes(tmp_path, name, data):
+    """
+    Whatever is put in its place, a look ends with a finding of its own.
+    """
+    path = corpus.GOOD[name].write(tmp_path)
+    whole = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 5))):
+        at = data.draw(st.integers(0, len(whole) - 1))
+        new = data.draw(st.binary(max_size=8))
+        whole[at : at + data.draw(st.integers(0, 8))] = new
+    path.write_bytes(whole)
+
+    finding = examine_here(CheckpointIntact(path, depth="content"))
+
+    assert finding.cause is not Cause.PROBE_ERROR, finding.facts
