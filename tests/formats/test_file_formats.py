@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+import time
 import zipfile
 
 import format_writers as w
@@ -273,6 +274,9 @@ EVIL = [
     "{{ messages['__cla' ~ 'ss__'] }}",
     "{{ messages['__cla' + 'ss__'] }}",
     "{{ messages['__cla' 'ss__'] }}",
+    "{{ '}}' ~ messages.__class__ }}",
+    "{{ '\\'}}' ~ messages.__class__ }}",
+    "{% if x == '%}' %}{{ ().__class__",
     "{% for x in ().__class__.__base__.__subclasses__() %}{{ x }}{% endfor %}",
 ]
 
@@ -301,6 +305,21 @@ def test_template_with_a_computed_attribute(tmp_path):
     )
 
     assert look(path).cause is Cause.AMBIGUOUS
+
+
+@pytest.mark.parametrize(
+    "text", ["{{" * 400_000, "{{" + "'a' " * 200_000 + "}}", "{{ '" + "\\'" * 400_000, "{{ ' " + " " * 800_000]
+)
+def test_templates_made_to_take_for_ever(tmp_path, text):
+    """
+    A template is looked through in one pass, however it is made.
+    """
+    path = w.gguf(tmp_path / "x.gguf", keys=[("tokenizer.chat_template", 8, text)], tensors=w.gguf_tensors())
+
+    began = time.process_time()
+    look(path)
+
+    assert time.process_time() - began < 5
 
 
 def test_type_of_the_future(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import re
 import struct
@@ -425,5 +426,60 @@ def test_unknown_backend(tmp_path):
     edit(path / "iter_0000500" / "metadata.json", lambda value: value.update(sharded_backend="zarr"))
 
     found = look(path)
+
+    assert (found.verdict, found.cause) == (UNKNOWN, Cause.UNSUPPORTED)
+
+
+HOSTILE = {
+    "a FIFO for a member": (w.trainer, lambda c: fifo(c / "optimizer.pt")),
+    "a FIFO for .metadata": (w.dcp, lambda c: fifo(c / ".metadata")),
+    "a FIFO for the tracker": (w.megatron, lambda c: fifo(c / "latest_checkpointed_iteration.txt")),
+    "/dev/zero for latest": (w.deepspeed, lambda c: device(c / "latest")),
+    "/dev/zero for a JSON file": (w.trainer, lambda c: device(c / "trainer_state.json")),
+    "JSON nested for ever": (w.trainer, lambda c: (c / "trainer_state.json").write_text("[" * 200_000)),
+    "a rank of 10^9": (w.deepspeed, lambda c: (c / "global_step1000" / (Z % (0, 0))).rename(
+        c / "global_step1000" / "bf16_zero_pp_rank_999999999_mp_rank_999999999_optim_states.pt")),
+    "a random state of 10^9 ranks": (w.trainer, lambda c: (c / "rng_state.pth").rename(c / "rng_state_999999999.pth")),
+    "a grid of 10^18": (w.megatron_ranks, lambda c: (c / "iter_0000500" / "mp_rank_999999999_999999999").mkdir()),
+}  # fmt: skip
+
+
+def fifo(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
+def device(path):
+    path.unlink()
+    path.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_folders(tmp_path, name):
+    """
+    A FIFO, a device, a number without end: told at once, never a pass, nothing hangs.
+    """
+    build, harm = HOSTILE[name]
+    path = build(tmp_path / "c")
+    harm(path)
+
+    assert look(path).verdict is not PASS
+
+
+def test_a_loop_of_folders(tmp_path):
+    """
+    A link that leads back into its own folder is walked once.
+    """
+    path = w.hub_local(tmp_path / "c")
+    (path / ".cache" / "huggingface" / "download" / "up").symlink_to("..")
+
+    assert look(path, depth="content").verdict is PASS
+
+
+def test_pieces_without_their_folder(tmp_path):
+    """
+    A .distcp by itself is UNKNOWN: where its pieces are stands in .metadata.
+    """
+    found = look(w.dcp(tmp_path / "c") / D)
 
     assert (found.verdict, found.cause) == (UNKNOWN, Cause.UNSUPPORTED)

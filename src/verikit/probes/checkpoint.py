@@ -11,7 +11,7 @@ import copy
 import os
 
 from verikit.probes import formats
-from verikit.probes.formats import hub, pickle_names, signs
+from verikit.probes.formats import hub, json_file, pickle_names, signs
 from verikit.probes.formats.layout import Broken, Layout, Window, plural, uncollected
 from verikit.probes.place import CannotSee, kind_of
 
@@ -286,7 +286,7 @@ def _whatever(names, folder):
     for name in found:
         folder.member(name, module=_by_name(name))  # a name that leads nowhere is a link whose blob is gone
     for name in names if found else ():
-        if name.endswith(".json"):
+        if name in json_file.NAMES:
             folder.member(name, module="json_file")
 
 

@@ -7,15 +7,16 @@ experts `…expert_E…`.  How many ranks there were stands inside (`dp_world_si
 Flat partitions are of one length on all ranks, but for the last, which may lack the padding.
 """
 
+import itertools
 import os
 import re
 from collections import Counter
 
 from verikit.probes.formats import folders
 
-MODEL = re.compile(r"^(?:zero_pp_rank_(\d+)_)?mp_rank_(\d+)_model_states\.pt$")
-OPTIM = re.compile(r"^(?:bf16_|fp16_)?zero_pp_rank_(\d+)_mp_rank_(\d+)_optim_states\.pt$")
-LAYER = re.compile(r"^layer_(\d+)-model_(\d+)-model_states\.pt$")
+MODEL = re.compile(r"^(?:zero_pp_rank_(\d{1,9})_)?mp_rank_(\d{1,9})_model_states\.pt$")
+OPTIM = re.compile(r"^(?:bf16_|fp16_)?zero_pp_rank_(\d{1,9})_mp_rank_(\d{1,9})_optim_states\.pt$")
+LAYER = re.compile(r"^layer_(\d{1,9})-model_(\d{1,9})-model_states\.pt$")
 STATES = re.compile(r"_(?:model|optim)_states\.pt$")
 
 
@@ -46,23 +47,25 @@ def _step(names, prefix, layout):
     parted = [match.groups() for match in map(MODEL.match, names) if match]
     _grid([pair for pair in parted if pair[0] is not None], "model states", layout)
     _grid([("0", model) for rank, model in parted if rank is None], "model states", layout)
-    _grid([match.groups() for match in map(LAYER.match, names) if match], "layers", layout, gaps=True)
+    _grid([match.groups() for match in map(LAYER.match, names) if match], "layers", layout, numbered=False)
     if not parted and not any(LAYER.match(name) for name in names):
         layout.fault("missing", "there are optimizer states, but no model states")
 
 
-def _grid(pairs, what, layout, gaps=False):
+def _grid(pairs, what, layout, numbered=True):
     """Every rank from 0 on has its part for every other coordinate; layers are numbered with gaps."""
     cells = {(int(one), int(other)) for one, other in pairs}
     if not cells:
         return
-    rows = {one for one, _ in cells} if gaps else set(range(min(1 + max(one for one, _ in cells), 1 << 16)))
-    columns = range(min(1 + max(other for _, other in cells), 1 << 16))
-    lost = [(one, other) for one in sorted(rows) for other in columns if (one, other) not in cells]
-    for one, other in lost[:4]:
+    rows = range(1 + max(one for one, _ in cells)) if numbered else sorted({one for one, _ in cells})
+    columns = range(1 + max(other for _, other in cells))
+    # Lazily: a name may claim any rank, and then the first gaps are near.
+    gaps = ((one, other) for one in rows for other in columns if (one, other) not in cells)
+    for one, other in itertools.islice(gaps, 4):
         layout.fault("missing", "the %s of rank %d, model-parallel rank %d, are missing" % (what, one, other))
-    if len(lost) > 4:
-        layout.fault("missing", "the %s of %d more ranks are missing" % (what, len(lost) - 4))
+    lost = len(rows) * len(columns) - len(cells)
+    if lost > 4:
+        layout.fault("missing", "the {} of {:,} more ranks are missing".format(what, lost - 4))
 
 
 def relate(layout, members):

@@ -12,7 +12,7 @@ import re
 from verikit.probes.formats import dcp, folders
 
 TRACKER = "latest_checkpointed_iteration.txt"
-RANK = re.compile(r"^mp_rank_(\d+)(?:_(\d+))?(?:_(\d+))?$")
+RANK = re.compile(r"^mp_rank_(\d{1,9})(?:_(\d{1,9}))?(?:_(\d{1,9}))?$")
 
 
 def structure(place, folder, names, layout):

@@ -7,27 +7,57 @@ from parts. No honest template needs one of them. Precedent: CVE-2024-34359 (lla
 
 import re
 
-_EXPRESSION = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.S)
+_OPEN = re.compile(r"\{[{%]")
+_STEP = re.compile(r"['\"\\]|\}\}|%\}")
 _ESCAPE = re.compile(r"\\x([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\([0-7]{3})")
-_JOINT = re.compile(r"""(['"])\s*(?:~|\+|\s)\s*(['"])""")
+_JOINT = re.compile(r"['\"] ?[~+]? ?['\"]")
 _REACHES = re.compile(
     r"__(?:class|mro|bases?|subclasses|globals|builtins|import|init|getattribute|getattr|dict|code|reduce|reduce_ex|call"
     r"|func|self|loader|spec|module|closure|new|wrapped|enter|exit|subclasshook|init_subclass|getitem|kwdefaults)__"
 )
-_ATTRIBUTE = re.compile(r"\|\s*attr\s*\(\s*(?!['\"])|\bmap\s*\(\s*attribute\s*=\s*(?!['\"])")
+_ATTRIBUTE = re.compile(r"\| ?attr ?\( ?(?!['\"])|\bmap ?\( ?attribute ?= ?(?!['\"])")
 
 
 def judge(text):
     """(what it reaches for, what can't be told): names, each None if there is nothing of the kind."""
     reaches = doubt = None
-    for match in _EXPRESSION.finditer(text):
-        code = _JOINT.sub("", _ESCAPE.sub(_character, match.group()))
+    for code in _expressions(text):
+        code = _JOINT.sub("", _ESCAPE.sub(_character, " ".join(code.split())))
         found = _REACHES.search(code)
         if found:
             reaches = reaches or found.group()
         elif _ATTRIBUTE.search(code):
             doubt = doubt or "an attribute whose name is computed"
     return reaches, doubt
+
+
+def _expressions(text):
+    """What stands between `{{ }}` and `{% %}`, the rest of the text where one is never closed. One pass, no backtracking."""
+    at = 0
+    while True:
+        begin = _OPEN.search(text, at)
+        if begin is None:
+            return
+        at = _end(text, begin.end(), "}}" if begin.group() == "{{" else "%}")
+        yield text[begin.start() : at]
+
+
+def _end(text, at, close):
+    """Where an expression ends: at its mark, but for one within a string."""
+    quote = None
+    while True:
+        step = _STEP.search(text, at)
+        if step is None:
+            return len(text)
+        mark, at = step.group(), step.end()
+        if mark == "\\":
+            at += quote is not None
+        elif quote is not None:
+            quote = None if mark == quote else quote
+        elif mark == close:
+            return at
+        elif mark in "'\"":
+            quote = mark
 
 
 def _character(match):

@@ -17,7 +17,7 @@ WEIGHTS = re.compile(
     r"^(?:model|pytorch_model|adapter_model|diffusion_pytorch_model|flax_model|tf_model)\b.*\.(?:safetensors|bin|msgpack|h5)$"
 )
 ELSEWHERE = re.compile(r"^(?:global_step\d+|pytorch_model_fsdp.*|optimizer_\d+|optimizer\.bin|.*distcp|latest)$")
-RANK = re.compile(r"^rng_state_(\d+)\.pth$")
+RANK = re.compile(r"^rng_state_(\d{1,9})\.pth$")
 MOMENTS = re.compile(r"^(?:optimizer\.|optimizer_state_dict\.)?state\.\d+\.(exp_avg|momentum_buffer)$")
 
 
@@ -66,9 +66,9 @@ def _resumable(names, layout):
 def _ranks(names, layout):
     """Ranks are counted from 0 without a gap; how many there were is written nowhere, so a lost last one does not show."""
     ranks = {int(match.group(1)) for match in map(RANK.match, names) if match}
-    lost = sorted(set(range(max(ranks) + 1)) - ranks) if ranks and max(ranks) < 1 << 16 else []
-    if lost:
-        layout.fault("missing", "rng_state_%d.pth is missing: ranks up to %d have theirs" % (lost[0], max(ranks)))
+    lost = next((rank for rank in range(max(ranks, default=0)) if rank not in ranks), None) if ranks else None
+    if lost is not None:
+        layout.fault("missing", "rng_state_%d.pth is missing: ranks up to %d have theirs" % (lost, max(ranks)))
     layout.notes["ranks"] = max(1, len(ranks))
 
 
