@@ -80,7 +80,13 @@ def test_fits(shapes, spec, dims):
         (
             {"x": (16, 64)},
             "128 64",
-            "x axis 0 (128): 16, expected 128 (an eighth: eight 4-bit values packed into one int32?)",
+            "x axis 0 (128): 16, expected 128 (1/8 of it: one shard of 8?)",
+        ),
+        ({"x": (8, 12)}, "4 24", "x: [8, 12], expected [4, 24]: [4 24] (as many elements: reshaped)"),
+        (
+            {"x": (384,), "c": (320,)},
+            {"c": "v", "x": "v"},
+            "x axis 0 (v): 384, expected 320 = v [c axis 0] (320 rounded up to a multiple of 128: padded)",
         ),
     ],
 )
@@ -281,6 +287,36 @@ def test_unbindable(spec, dims, word):
     """
     with pytest.raises(ValueError, match=word):
         TensorShapeSane("x.pt", spec, dims=dims)
+
+
+@pytest.mark.parametrize(
+    ("axis", "dims", "config"),
+    [
+        ("h", {"h": "config.h"}, {"h": "two"}),
+        ("h//K", {"h": 3, "K": 0}, None),
+        ("h-9", {"h": 3}, None),
+        ("h//8", {"h": 12}, None),
+    ],
+)
+def test_spec_at_odds_with_itself(axis, dims, config):
+    """
+    An expectation that can't be computed from what is given says nothing of the data: UNKNOWN, naming the word.
+    """
+    finding = look(zeros(w=(2,)), {"w": axis}, dims=dims, config=config)
+
+    assert (finding.verdict, finding.cause) == (UNKNOWN, Cause.AMBIGUOUS)
+    assert axis in finding.reason
+
+
+def test_unread_format_is_not_missing(tmp_path):
+    """
+    A tensor that is not found because its file could not be read is not told missing, so the denial does not pass either.
+    """
+    (tmp_path / "w.bin").write_bytes(b"no format at all")
+
+    finding = look(tmp_path / "w.bin", {"w": "3"})
+
+    assert (finding.verdict, finding.cause) == (UNKNOWN, Cause.UNSUPPORTED)
 
 
 @pytest.mark.parametrize("more", [{"values": "some"}, {"seed": -1}, {"config": 3}, {"dims": [1]}, {"ignore": "{"}])

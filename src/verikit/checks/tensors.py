@@ -481,7 +481,7 @@ def _entries(facts: Facts) -> tuple[list[Entry], list[str]]:
 def _file_faults(facts: Facts, files: list[str], outcome: Outcome) -> None:
     """What is wrong with the files themselves comes before what is wrong with their tensors."""
     broken = {files[number] for number, _, _ in facts.get("faults", ())}
-    if broken:  # what is missing may be in what could not be read
+    if broken or facts.get("unknowns"):  # what is missing may be in what could not be read
         outcome.faults[:] = [fault for fault in outcome.faults if fault.kind != "missing"]
     outcome.faults += [solve.Fault("file", -1, files[number], "", what) for number, _, what in facts.get("faults", ())]
     for number, cause, what in facts.get("unknowns", ()):

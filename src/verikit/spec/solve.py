@@ -665,6 +665,9 @@ class Solver:
                         continue
                     word = f"{label(axis, position, entry)}: {size}; {why}"
                 except Inexact as error:
+                    if self.given(axis, captured):  # the spec or the config is at odds with itself, not the data
+                        self.tell("ambiguous", f"{plan.rule.key} axis {position} ({axis}): {error}")
+                        continue
                     word = f"{label(axis, position, entry)}: {size}; {error}"
                 if word:
                     bad.append((word, position))
@@ -679,6 +682,12 @@ class Solver:
                     wanted=wanted,
                     hint=self.hint(plan, entry, wanted, rows, captured),
                 )
+
+    def given(self, axis: Axis, captured: Mapping[str, int]) -> bool:
+        """Whether its expectation is made of constants alone."""
+        return axis.term is None or all(
+            name in self.constants or name in captured for name in arithmetic.names(axis.term)
+        )
 
     def misfit(
         self, axis: Axis, position: int, size: Any, entry: Entry, captured: Mapping[str, int], expected: list[int]
@@ -698,6 +707,8 @@ class Solver:
             return ""
         if axis.term is not None:
             wanted = arithmetic.size(axis.term, lookup)
+            if wanted < 0:
+                raise Inexact(f"{axis.term} = {arithmetic.substituted(axis.term, lookup)} = {wanted}, which is no size")
             if wanted != size:
                 if 0 <= position < len(expected):
                     expected[position] = wanted
@@ -774,14 +785,13 @@ class Solver:
         same = self.other_words(size, axis, entry, captured)
         if same:
             return f"equals {same}"
-        if wanted == 8 * size:
-            return "an eighth: eight 4-bit values packed into one int32?"
-        if wanted == 2 * size:
-            return "half: two 4-bit values packed into one byte, or split over 2 ranks?"
-        if wanted and size > wanted and size - wanted < 512 and size % 64 == 0 and wanted % 64:
+        if entry.dtype not in FLOATING and wanted in (2 * size, 8 * size):
             return (
-                f"{wanted} rounded up to a multiple of {max(m for m in (64, 128, 256, 512) if size % m == 0)}: padded"
+                "eight 4-bit values packed into one int32?" if wanted == 8 * size else "two 4-bit values in one byte?"
             )
+        steps = [step for step in (512, 256, 128, 64) if size % step == 0 and wanted % step]
+        if steps and 0 < size - wanted < 512:
+            return f"{wanted} rounded up to a multiple of {steps[0]}: padded"
         if size and wanted > size and wanted % size == 0:
             return f"1/{wanted // size} of it: one shard of {wanted // size}?"
         if wanted and size > wanted and size % wanted == 0:
@@ -1148,7 +1158,7 @@ def laid_out(axes: tuple[Axis, ...], shape: tuple[int, ...]) -> list[tuple[Axis,
 
 def merged(bad: list[tuple[str, int]], plan: Plan, entry: Entry, wanted: tuple[int, ...]) -> list[tuple[str, int]]:
     """Several axes that are off are one fault if the shape as a whole says more: transposed, reshaped."""
-    whole = len(bad) > 1 and sorted(entry.shape) == sorted(wanted)
+    whole = len(bad) > 1 and 0 not in wanted and _product(entry.shape) == _product(wanted)
     shown = " ".join(map(str, plan.rule.value.axes or ()))
     return [(f"{list(entry.shape)}, expected {list(wanted)}: [{shown}]", 0)] if whole else bad
 
