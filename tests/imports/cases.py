@@ -4,6 +4,8 @@ Each row: rule, whether it conflicts, the file's text, the question, and probes 
 `test_cases.py` asks ImportConflict, and a child interpreter whether the row is right.
 """
 
+# ruff: noqa: E501 - sources are kept on one line each, as they are easier to compare so.
+
 CASES = []
 
 
