@@ -430,8 +430,17 @@ GOOD: dict[str, Good] = {
         sharded(lambda folder, index: index["metadata"].update(total_size=5.5)), kind="folder"
     ),
     "a pipeline of models in subfolders": Good(lambda folder: _pipeline(folder), kind="folder"),
+    "JSON lines and notes beside it": Good(lambda folder: _with_notes(folder), kind="folder"),
     "an old .part beside it": Good(_beside(".part"), kind="safetensors"),
 }
+
+
+def _with_notes(folder: Path) -> Path:
+    safe(tensors)(folder)
+    (folder / "results.json").write_text('{"step": 1}\n{"step": 2}\n')
+    (folder / "README.md").write_text("# A model")
+    (folder / "config.json").write_text("{}")
+    return folder
 
 
 def _pipeline(folder: Path) -> Path:
@@ -583,6 +592,7 @@ FAULTS: dict[str, Fault] = {
     "sharded: not all, and no index": Fault(lambda folder: _cut_set(folder), "1 of 3 shards"),
     "sharded: the index cut": Fault(lambda folder: _cut_index(folder), "no JSON"),
     "sharded: an answer behind the index": Fault(lambda folder: _answered(folder), "no JSON"),
+    "a config that was cut": Fault(lambda folder: _cut_config(folder), "no JSON"),
     "an entry that is a number": Fault(header(lambda rows: rows.update(a=5)), "not just"),
     "a name of a download": Fault(lambda folder: _renamed(safe(tensors)(folder), ".incomplete"), "not finished"),
     "weights never gathered": Fault(
@@ -596,6 +606,12 @@ FAULTS: dict[str, Fault] = {
 def _raw(folder: Path, data: bytes, name: str = "model.safetensors") -> Path:
     (folder / name).write_bytes(data)
     return folder / name
+
+
+def _cut_config(folder: Path) -> Path:
+    _with_notes(folder)
+    (folder / "config.json").write_text('{"model_type": "ll')
+    return folder
 
 
 def _renamed(path: Path, suffix: str) -> Path:

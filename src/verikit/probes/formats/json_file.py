@@ -7,6 +7,13 @@ import json
 
 from verikit.probes.formats.layout import Broken
 
+# What loaders read beside the weights. Other JSON files of a folder are nobody's business: some hold a value a line.
+NAMES = frozenset(
+    "config.json generation_config.json model_index.json params.json adapter_config.json quantize_config.json "
+    "tokenizer.json tokenizer_config.json special_tokens_map.json added_tokens.json vocab.json preprocessor_config.json "
+    "processor_config.json scheduler_config.json quantization_config.json chat_template.json".split()
+)
+
 LIMIT = 16 << 20
 KEPT = ("model_type", "num_hidden_layers", "hidden_size", "vocab_size", "torch_dtype", "dtype")
 

@@ -5,7 +5,7 @@ Source: transformers and huggingface_hub for the names; llama.cpp splits GGUF th
 
 import re
 
-from verikit.probes.formats import signs
+from verikit.probes.formats import json_file, signs
 
 SHARD = re.compile(r"^(.+?)[-_.](\d{1,6})-of-(\d{1,6})((?:\.\w+)*)$")
 
@@ -15,7 +15,7 @@ def structure(place, folder, names, layout):
     for name in names:
         if name.endswith(".index.json"):
             layout.member(name, module="shard_index")
-        elif name.endswith(".json"):
+        elif name in json_file.NAMES:
             layout.member(name, module="json_file")
         elif signs.wanted(name):
             layout.member(name)
