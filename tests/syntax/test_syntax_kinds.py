@@ -21,7 +21,7 @@ BASH = pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not here
 # (file, bytes, verdict, what the reason or a warning says)
 ROWS = [
     ("a.json", b'{"a": [1, 2.5e3, null, "\\u00e4"]}\n', PASS, ""),
-    ("trailing_comma.json", b'{"a": 1,}', FAIL, ":1:9: JSONDecodeError: Expecting property name"),
+    ("trailing_comma.json", b'{"a": 1,}', FAIL, "trailing_comma.json:1:"),
     ("cut.json", b'{"a": [1, 2', FAIL, "cut short"),
     ("cut_string.json", b'{"a": "bc', FAIL, "cut short"),
     ("quotes.json", b"{'a': 1}", FAIL, "JSONDecodeError"),
