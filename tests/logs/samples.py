@@ -2016,7 +2016,7 @@ add("finished-with-errors", "failed", steps(NANO), "Job finished with exit code 
 add(
     "unbound-variable",
     "failed",
-    "+ cd /work",
+    "+ cd /srv/job",
     "@@train.sh: line 7: MASTER_ADDR: unbound variable",
     alive=False,
     kind="config_error",
@@ -3063,3 +3063,234 @@ add(
 )
 add("healthy-inf-ppl", "running", *[f"step {n} loss 2.1 ppl inf" for n in range(1, 30)])
 add("healthy-loss-words", "running", *[f"step {n} | loss 2.1 | aux_loss nan" for n in range(1, 30)])
+
+# A seventh round: roots among much other talk.
+add(
+    "root-two-ranks-order",
+    "failed",
+    steps(TITAN),
+    trace(
+        "torch.distributed.DistBackendError: [1] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via c10d key-value store by key '0', but store->get('0') got error: Connection reset by peer",
+        front="[rank1]: ",
+    ).replace("@@", ""),
+    trace("FileNotFoundError: [Errno 2] No such file or directory: '/data/idx.bin'", front="[rank0]: "),
+    alive=False,
+    kind="data_error",
+)
+add(
+    "root-vllm-api-before-engine",
+    "failed",
+    "INFO 10-21 09:11:09 [api_server.py:1839] vLLM API server version 0.11.0",
+    "\n".join(
+        "(EngineCore_DP0 pid=9) ERROR 10-21 09:12:00 [core.py:708] " + r
+        for r in (
+            "EngineCore failed to start.\n"
+            + trace("huggingface_hub.errors.RepositoryNotFoundError: 401 Client Error. (Request ID: Root=1)").replace(
+                "@@", ""
+            )
+        ).split("\n")[:-1]
+    ),
+    "@@(EngineCore_DP0 pid=9) ERROR 10-21 09:12:00 [core.py:708] huggingface_hub.errors.RepositoryNotFoundError: 401 Client Error. (Request ID: Root=1)",
+    "(EngineCore_DP0 pid=9) ERROR 10-21 09:12:00 [core.py:708] ",
+    "(EngineCore_DP0 pid=9) ERROR 10-21 09:12:00 [core.py:708] Repository Not Found for url: https://huggingface.co/x.",
+    "\n".join(
+        "(APIServer pid=7) " + r
+        for r in trace(
+            "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {'EngineCore_DP0': 1}"
+        )
+        .replace("@@", "")
+        .split("\n")
+    ),
+    alive=False,
+    kind="auth",
+)
+add(
+    "root-chain-of-three",
+    "failed",
+    trace("KeyError: 'a'"),
+    "",
+    "During handling of the above exception, another exception occurred:",
+    "",
+    trace("AttributeError: b").replace("@@", ""),
+    "",
+    "The above exception was the direct cause of the following exception:",
+    "",
+    trace("RuntimeError: c").replace("@@", ""),
+    alive=False,
+    kind="python_exception",
+)
+add(
+    "root-multiline-message",
+    "failed",
+    trace("RuntimeError: Error(s) in loading state_dict for Model:"),
+    '\tMissing key(s) in state_dict: "a.weight", "b.weight".',
+    '\tUnexpected key(s) in state_dict: "c".',
+    alive=False,
+    kind="checkpoint_mismatch",
+)
+add(
+    "root-cuda-multiline",
+    "failed",
+    steps(NANO),
+    trace("RuntimeError: CUDA error: an illegal memory access was encountered"),
+    "CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be incorrect.",
+    "For debugging consider passing CUDA_LAUNCH_BLOCKING=1",
+    "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.",
+    "",
+    "terminate called after throwing an instance of 'c10::Error'",
+    "Aborted (core dumped)",
+    alive=False,
+    kind="cuda_error",
+)
+add(
+    "root-srun-many-ranks",
+    "failed",
+    *[
+        "%d: %s" % (n, r)
+        for n in (3,)
+        for r in ("Traceback (most recent call last):", '  File "/home/u/t.py", line 9, in <module>', "    go()")
+    ],
+    "@@3: ValueError: num_samples should be a positive integer value, but got num_samples=0",
+    *[
+        "%d: %s" % (n, r)
+        for n in (4, 5)
+        for r in (
+            "Traceback (most recent call last):",
+            '  File "/home/u/t.py", line 9, in <module>',
+            "    go()",
+            "ValueError: num_samples should be a positive integer value, but got num_samples=0",
+        )
+    ],
+    "srun: error: node-3: tasks 3-5: Exited with exit code 1",
+    alive=False,
+    kind=("python_exception", "data_error"),
+)
+add(
+    "root-ray-actor-init",
+    "failed",
+    "2025-05-05 10:00:00,1 ERROR worker.py:422 -- Unhandled error (suppress with 'RAY_IGNORE_UNHANDLED_ERRORS=1'): ray::Worker.__init__() (pid=300, ip=10.0.0.2, actor_id=ab)",
+    '  File "/home/u/w.py", line 9, in __init__',
+    "    torch.cuda.set_device(3)",
+    "@@RuntimeError: CUDA error: invalid device ordinal",
+    alive=False,
+    kind="cuda_error",
+)
+add(
+    "root-xid-then-watchdog",
+    "failed",
+    steps(NANO),
+    "@@May  5 10:01:00 gpu-b3 kernel: [123.4] NVRM: Xid (PCI:0000:4f:00): 79, pid=4112, GPU has fallen off the bus.",
+    "[rank0]:[E505 10:31:00.1 ProcessGroupNCCL.cpp:616] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9, OpType=ALLREDUCE) ran for 1800064 milliseconds before timing out.",
+    alive=False,
+    kind="gpu_hardware",
+)
+add(
+    "root-oom-killer-after-steps",
+    "failed",
+    steps(NANO),
+    "@@(raylet, ip=10.0.0.3) [2025-05-05 10:00:00,000 E 77 77] (raylet) node_manager.cc:3069: 1 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons at node (ID: ab, IP: 10.0.0.3)",
+    alive=False,
+    kind="host_oom",
+)
+add(
+    "root-timeout-init",
+    "failed",
+    "[I505 10:00:00.1 TCPStore.cpp:274] [c10d - debug] started",
+    trace(
+        "torch.distributed.DistStoreError: wait timeout after 600000ms, keys: /default_pg/0//cpu//0/0",
+        front="[rank0]: ",
+    ),
+    alive=False,
+    kind="rendezvous",
+)
+add(
+    "root-tokenizer",
+    "failed",
+    trace(
+        "OSError: Can't load tokenizer for '/models/x'. If you were trying to load it from 'https://huggingface.co/models', make sure you don't have a local directory with the same name."
+    ),
+    alive=False,
+)
+add(
+    "root-yaml",
+    "failed",
+    trace("yaml.scanner.ScannerError: mapping values are not allowed here"),
+    '  in "cfg.yaml", line 3, column 9',
+    alive=False,
+    kind="config_error",
+)
+add(
+    "root-deepspeed-config",
+    "failed",
+    trace(
+        "AssertionError: Check batch related parameters. train_batch_size is not equal to micro_batch_per_gpu * gradient_acc_step * world_size 256 != 8 * 1 * 16",
+        lib="deepspeed/runtime/config.py",
+    ),
+    alive=False,
+    kind=("python_exception", "config_error"),
+)
+add(
+    "root-datasets-chain",
+    "failed",
+    bars("Generating train split", 30, 90),
+    trace(
+        "pyarrow.lib.ArrowInvalid: JSON parse error: Missing a name for object member. in row 3",
+        lib="datasets/packaged_modules/json/json.py",
+    ),
+    "",
+    "The above exception was the direct cause of the following exception:",
+    "",
+    trace(
+        "datasets.exceptions.DatasetGenerationError: An error occurred while generating the dataset",
+        lib="datasets/builder.py",
+    ).replace("@@", ""),
+    alive=False,
+    kind="data_error",
+)
+add(
+    "root-lightning-exit",
+    "failed",
+    bars("Epoch 3", 20, 50),
+    trace("RuntimeError: Trying to resize storage that is not resizable"),
+    "Epoch 3:  40%|████      | 20/50 [00:10<00:15,  2.07it/s]",
+    alive=False,
+    kind="python_exception",
+)
+add(
+    "root-jobset-pod",
+    "failed",
+    *[f"2025-05-05T10:00:{n:02d}Z stdout F step {n} loss 2" for n in range(1, 9)],
+    "@@2025-05-05T10:00:10Z stderr F Fatal Python error: Segmentation fault",
+    "2025-05-05T10:00:10Z stderr F ",
+    "2025-05-05T10:00:10Z stderr F Thread 0x00007f (most recent call first):",
+    alive=False,
+    kind="segfault",
+)
+add(
+    "root-gcs-auth",
+    "failed",
+    trace("google.auth.exceptions.DefaultCredentialsError: Your default credentials were not found."),
+    alive=False,
+    kind=("auth", "python_exception"),
+)
+add(
+    "root-nfs-stale",
+    "failed",
+    steps(NANO),
+    trace("OSError: [Errno 116] Stale file handle: '/nfs/ckpt/30.pt'"),
+    alive=False,
+)
+add(
+    "root-flash-arch",
+    "failed",
+    trace("RuntimeError: FlashAttention only supports Ampere GPUs or newer."),
+    alive=False,
+    kind=("driver_mismatch", "config_error", "python_exception"),
+)
+add(
+    "root-ptxas",
+    "failed",
+    trace("triton.runtime.errors.PTXASError: PTXAS error: Internal Triton PTX codegen error"),
+    alive=False,
+    kind=("cuda_error", "python_exception", "driver_mismatch"),
+)

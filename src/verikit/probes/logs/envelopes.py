@@ -18,7 +18,7 @@ _LEVEL = r"(?P<level>TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARNING|WARN|ERROR|ERR|CRIT
 
 ENVELOPES = (
     ("cri", r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d) (?:stdout|stderr) [FP] ?"),
-    ("klog", r"(?:<\d+>)?\[ *\d+\.\d{3,9}\] ?"),
+    ("klog", r"(?:<\d+>)?\[ *\d+\.\d{1,9}\] ?"),
     (
         "glog",
         r"\[?(?:rank\d+\]:\[)?(?P<level>[IWEFCD])(?:\d{3,4}|\d{8}) "

@@ -144,7 +144,9 @@ class Story(Tracebacks):
 
     def _note_opening(self, form):
         """Notes the forms of the first two lines: a program begins with the same words each time."""
-        if form.strip() and not form.startswith((b" ", b"Traceback")) and form not in self.opening:
+        if b"Traceback (" in form:
+            self.opening = [None, None]  # a crash at once: it may be every rank's
+        elif form.strip() and form not in self.opening:
             self.opening.append(form)
 
     def _opens_again(self, number):
