@@ -23,8 +23,9 @@ from safetensors.torch import save_file
 from verikit import TensorShapeSane
 from verikit.probes import scan, tensors
 from verikit.probes.place import Place
-from verikit.spec import solve
-from verikit.spec.solve import Constants, Entry
+from verikit.spec.compiled import Constants, compile_spec
+from verikit.spec.quick import quick
+from verikit.spec.rows import Entry
 
 KNOWN = {torch.float32: "f32"}
 MEGABYTES = int(sys.argv[1]) if len(sys.argv) > 1 else 512
@@ -86,11 +87,11 @@ def one_tensor() -> None:
     hand = best(lambda: x.shape == (2, 5, 64) and x.dtype is torch.float32, 200, 200)
     row("hand code, fixed dims", hand)
     for spec in ("f32[2 5 64]", "f32[b s h]"):
-        compiled = solve.compile_spec(f"x: {spec}", None)
+        compiled = compile_spec(f"x: {spec}", None)
         constants = Constants(compiled, None, "")
 
         def core(compiled: Any = compiled, constants: Any = constants) -> Any:
-            return solve.quick(compiled, [Entry("", "x", tensors.dtype_name(x.dtype), x.shape)], constants)
+            return quick(compiled, [Entry("", "x", tensors.dtype_name(x.dtype), x.shape)], constants)
 
         assert core() is not None
         row(f"verikit, compiled spec {spec}", best(core, 200, 100), "goal: at most 10 us a tensor, with named dims")
@@ -104,12 +105,12 @@ def one_tensor() -> None:
         row(name, best(act, 100, 50))
     many = {f"t{k}": torch.zeros(2, 5, 64) for k in range(100)}
     for spec in ("f32[2 5 64]", "f32[b s h]"):
-        compiled = solve.compile_spec("\n".join(f"{name}: {spec}" for name in many), None)
+        compiled = compile_spec("\n".join(f"{name}: {spec}" for name in many), None)
         constants = Constants(compiled, None, "")
 
         def each(compiled: Any = compiled, constants: Any = constants) -> Any:
             entries = [Entry("", name, KNOWN[t.dtype], t.shape) for name, t in many.items()]
-            return solve.quick(compiled, entries, constants)
+            return quick(compiled, entries, constants)
 
         assert each() is not None
         a_tensor = best(each, 100, 5) / 100

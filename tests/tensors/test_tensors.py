@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verikit import FAIL, PASS, UNKNOWN, Cause, Check, TensorShapeSane, verify
-from verikit.spec import solve
-from verikit.spec.solve import Constants, Entry, Solver
+from verikit.spec.compiled import Constants, compile_spec
+from verikit.spec.quick import quick
+from verikit.spec.rows import Entry
+from verikit.spec.solve import Solver
 from verikit.testing.here import examine_here
 
 torch = pytest.importorskip("torch")
@@ -151,7 +153,7 @@ def test_order_does_not_matter(shapes, spec, shuffle):
     The verdict is the same in whatever order the tensors come.
     """
     entries = [Entry("", name, "f32", shape) for name, shape in shapes.items()]
-    compiled = solve.compile_spec(spec, None)
+    compiled = compile_spec(spec, None)
 
     def verdict(rows):
         outcome = Solver(compiled, rows, [""], Constants(compiled, None, "")).run()
@@ -171,13 +173,13 @@ def test_quick_agrees_with_proper(rows, odd):
     """
     shapes = {f"l.{k}.w": (rows[0][0], b) if k != odd else (a, b) for k, (a, b) in enumerate(rows)}
     entries = [Entry("", name, "f32", shape) for name, shape in shapes.items()]
-    compiled = solve.compile_spec(f"l.{{i:0..{len(rows) - 1}}}.w: f32[h {rows[0][1]}]", None)
+    compiled = compile_spec(f"l.{{i:0..{len(rows) - 1}}}.w: f32[h {rows[0][1]}]", None)
     constants = Constants(compiled, None, "")
 
-    quick = solve.quick(compiled, entries, constants)
+    at_once = quick(compiled, entries, constants)
     proper = Solver(compiled, entries, [""], constants).run()
 
-    assert (quick is not None) == (not proper.faults and not proper.unknown)
+    assert (at_once is not None) == (not proper.faults and not proper.unknown)
 
 
 # Names.
@@ -594,7 +596,7 @@ def test_many_experts():
     46,848 tensors of a mixture of experts are held against their spec, and one that is off is named.
     """
     spec = "layers.{i:3..60}.experts.{e:0..255}.{p:gate,up,down}_proj.weight: bf16[m h]"
-    compiled = solve.compile_spec(spec, None)
+    compiled = compile_spec(spec, None)
     names = [
         f"layers.{i}.experts.{e}.{p}_proj.weight"
         for i in range(3, 61)

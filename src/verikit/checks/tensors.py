@@ -17,8 +17,12 @@ from verikit.finding import Finding
 from verikit.probes import scan
 from verikit.probes import tensors as probe
 from verikit.probes import values as value_probe
-from verikit.spec import dtypes, explain, grammar, names, predicates, solve
-from verikit.spec.solve import Bound, Constants, Entry, Outcome, Solver
+from verikit.spec import compiled as compiling
+from verikit.spec import dtypes, explain, grammar, names, predicates
+from verikit.spec.compiled import Compiled, Constants
+from verikit.spec.quick import quick
+from verikit.spec.rows import Bound, Entry, Fault, Outcome, Want
+from verikit.spec.solve import Solver
 from verikit.text import count, size
 from verikit.values import Frozen, Live, freeze
 from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict
@@ -121,8 +125,8 @@ class TensorShapeSane(Check):
             )
 
     @property
-    def compiled(self) -> solve.Compiled:
-        return solve.compile_spec(self.spec, self.dims)
+    def compiled(self) -> Compiled:
+        return compiling.compile_spec(self.spec, self.dims)
 
     def look(self) -> Look:
         if self.live:
@@ -181,7 +185,7 @@ class TensorShapeSane(Check):
         entries, files = _entries(facts)
         constants = self._constants(facts)
         if self.values == "none" and not self.ignore and not facts.get("faults") and not facts.get("unknowns"):
-            dims = solve.quick(self.compiled, entries, constants, self.strict)
+            dims = quick(self.compiled, entries, constants, self.strict)
             if dims is not None:
                 return self._passed(entries, files, dims)
         solver = Solver(
@@ -381,7 +385,7 @@ def _value_faults(outcome: Outcome, drawn: Drawn, scanned: Facts) -> None:
         return
     for number, file, name, words in scanned["failed"]:
         want = outcome.wants[drawn.numbers[number]]
-        outcome.faults.append(solve.Fault("value", want.rule, file, name, _expected(want, words)))
+        outcome.faults.append(Fault("value", want.rule, file, name, _expected(want, words)))
     for _, file, name, words in scanned["untold"]:
         where = f"{file}:{name}" if file and name else file or name
         outcome.unknown.append(("unsupported", f"{where}: its values can't be told: {words}"))
@@ -400,14 +404,14 @@ def _by_statistics(outcome: Outcome) -> None:
                 left.append(entry)
             elif not (scan.holds(want.predicate, low) and scan.holds(want.predicate, high)):
                 words = f"range {low}..{high} by its statistics, expected {want.text}"
-                outcome.faults.append(solve.Fault("value", want.rule, entry.file, entry.name, words))
+                outcome.faults.append(Fault("value", want.rule, entry.file, entry.name, words))
             elif not scan.surely(want.predicate, low, high, True):
                 left.append(entry)
         want.entries = left
     outcome.wants[:] = [want for want in outcome.wants if want.entries]
 
 
-def _expected(want: solve.Want, words: str) -> str:
+def _expected(want: Want, words: str) -> str:
     if scan.about_elements(want.predicate) or "expected" in words:
         return words
     alone = want.predicate[0] not in ("all", "any", "not", "nonzero", "constant", "same", "tied", "shared")
@@ -423,37 +427,35 @@ def _list_faults(outcome: Outcome) -> None:
                 verdict, words = scan.judge_list(row, entry.shape, [want.predicate])[0]
                 if verdict is False:
                     outcome.faults.append(
-                        solve.Fault("meta", want.rule, entry.file, entry.name, f"{words}, expected {want.text}")
+                        Fault("meta", want.rule, entry.file, entry.name, f"{words}, expected {want.text}")
                     )
                 elif verdict is None:
                     outcome.unknown.append(("unsupported", f"{entry.where}: {words}"))
 
 
-def _index_faults(facts: Facts, compiled: solve.Compiled, outcome: Outcome) -> None:
+def _index_faults(facts: Facts, compiled: Compiled, outcome: Outcome) -> None:
     """`index: complete`: the index of a sharded checkpoint and its shards name the same tensors in the same files."""
     plan = next((plan for plan in compiled.plans if plan.rule.kind == "index"), None)
     if plan is None:
         return
     index = facts.get("index")
     if not index:
-        outcome.faults.append(solve.Fault("index", plan.number, "", "index", "missing: there is no *.index.json"))
+        outcome.faults.append(Fault("index", plan.number, "", "index", "missing: there is no *.index.json"))
         return
     file = index["file"]
     if index["broken"]:
-        outcome.faults.append(solve.Fault("index", plan.number, file, "", f"is no index: {index['broken']}"))
+        outcome.faults.append(Fault("index", plan.number, file, "", f"is no index: {index['broken']}"))
     for shard in index["shards"]:
-        outcome.faults.append(solve.Fault("index", plan.number, file, "", f"names the shard {shard}, which is missing"))
+        outcome.faults.append(Fault("index", plan.number, file, "", f"names the shard {shard}, which is missing"))
     for name, told, found in index["wrong"]:
         if told not in index["shards"]:
             what = f"said to be in {told}, " + (f"found in {found}" if found else "missing there")
-            outcome.faults.append(solve.Fault("index", plan.number, file, name, what))
+            outcome.faults.append(Fault("index", plan.number, file, name, what))
     for name in index["untold"]:
-        outcome.faults.append(
-            solve.Fault("index", plan.number, file, name, "not in the index: loaders will leave it out")
-        )
+        outcome.faults.append(Fault("index", plan.number, file, name, "not in the index: loaders will leave it out"))
 
 
-def _asks_how(compiled: solve.Compiled) -> bool:
+def _asks_how(compiled: Compiled) -> bool:
     """Whether the spec speaks of devices, strides or storages."""
     found = (
         atom for rule in compiled.spec.rules if rule.value.predicate for atom in predicates.atoms(rule.value.predicate)
@@ -461,8 +463,8 @@ def _asks_how(compiled: solve.Compiled) -> bool:
     return any(atom.word in predicates.OUTSIDE for atom in found)
 
 
-def _mentions_config(compiled: solve.Compiled) -> bool:
-    return any(name.startswith("config.") for _, name in solve._needed(compiled))
+def _mentions_config(compiled: Compiled) -> bool:
+    return any(name.startswith("config.") for _, name in compiling.needed(compiled))
 
 
 def _entries(facts: Facts) -> tuple[list[Entry], list[str]]:
@@ -483,6 +485,6 @@ def _file_faults(facts: Facts, files: list[str], outcome: Outcome) -> None:
     broken = {files[number] for number, _, _ in facts.get("faults", ())}
     if broken or facts.get("unknowns"):  # what is missing may be in what could not be read
         outcome.faults[:] = [fault for fault in outcome.faults if fault.kind != "missing"]
-    outcome.faults += [solve.Fault("file", -1, files[number], "", what) for number, _, what in facts.get("faults", ())]
+    outcome.faults += [Fault("file", -1, files[number], "", what) for number, _, what in facts.get("faults", ())]
     for number, cause, what in facts.get("unknowns", ()):
         outcome.unknown.append((cause, f"{files[number]}: {what}"))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from verikit.spec.names import collapsed
-from verikit.spec.solve import Fault, Outcome
+from verikit.spec.rows import Fault, Outcome
 
 CAUSES = 8
 """Causes that a reason tells; the rest are counted, and are in the facts."""

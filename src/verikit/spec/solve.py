@@ -10,405 +10,20 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any
 
-import attrs
-
-from verikit.spec import arithmetic, grammar, names, predicates
+from verikit.spec import arithmetic, grammar, hints, names, predicates
 from verikit.spec.arithmetic import Expr, Inexact, Unbound
+from verikit.spec.compiled import Compiled, Constants, Plan
 from verikit.spec.dtypes import BYTES, FLOATING
-from verikit.spec.grammar import Axis, Rule, Spec, Value
+from verikit.spec.fit import broken_bound, label, laid_out, merged
+from verikit.spec.grammar import Axis, Value
+from verikit.spec.held import PLAIN, held_as
 from verikit.spec.names import Pattern
-
-
-class Entry(NamedTuple):
-    """A tensor as it was seen. file: relative to the subject, "" in memory. extra: how it is held, where that is known."""
-
-    file: str
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    extra: Mapping[str, Any] | None = None
-
-    @property
-    def where(self) -> str:
-        return f"{self.file}:{self.name}" if self.file else self.name
-
-
-class Absent(LookupError):
-    """A relation names a tensor that is not there."""
-
-
-class Bound(NamedTuple):
-    """A value with its origin: `config.json hidden_size=64`, or where in the data it was seen."""
-
-    value: Any
-    origin: str
-    votes: int = 1
-
-
-PLAIN: Mapping[str, Any] = {"device": "file", "stride0": False, "contiguous": True, "storage": 0, "nbytes": 0}
-"""How a tensor in a file is held, where its format says nothing else."""
-
-PLACEHOLDER = "a ZeRO-3 placeholder: the data is in the partitioned files"
+from verikit.spec.rows import Absent, Bound, Entry, Fault, Outcome, Want
 
 FINITE = predicates.Atom("finite")
-
-
-@attrs.frozen
-class Fault:
-    """One thing that does not fit. `what` is the sentence without the place; equal ones are told together."""
-
-    kind: str
-    rule: int
-    file: str
-    name: str
-    what: str
-    seen: tuple[int, ...] | None = None
-    wanted: tuple[int, ...] | None = None
-    hint: str = ""
-
-    @property
-    def where(self) -> str:
-        return f"{self.file}:{self.name}" if self.file and self.name else self.file or self.name
-
-
-@attrs.define
-class Want:
-    """Values to be looked at: in these tensors, this predicate, its numbers put in."""
-
-    predicate: list[Any]
-    text: str
-    entries: list[Entry]
-    rule: int
-
-
-@attrs.define
-class Outcome:
-    """What came of it. unknown: (cause, sentence) for what could not be told."""
-
-    faults: list[Fault] = attrs.field(factory=list)
-    unknown: list[tuple[str, str]] = attrs.field(factory=list)
-    dims: dict[str, Bound] = attrs.field(factory=dict)
-    wants: list[Want] = attrs.field(factory=list)
-    examined: int = 0
-    extra: int = 0
-    lists: dict[tuple[str, str], list[float]] = attrs.field(factory=dict)
-    """Rows of numbers out of metadata and configs, by (file, name): their values are here already."""
-
-
-@attrs.frozen(eq=False)
-class Compiled:
-    """A spec made ready: parsed, its dims sorted into constants and bounds, every name known to be bindable."""
-
-    spec: Spec
-    exprs: Mapping[str, Expr]
-    bounds: Mapping[str, Axis]
-    scopes: Mapping[str, str]
-    plans: tuple[Plan, ...]
-
-
-@attrs.frozen(eq=False)
-class Plan:
-    """A rule with what is worked out once."""
-
-    number: int
-    rule: Rule
-    regex: re.Pattern[str] | None
-    file_regex: re.Pattern[str] | None
-    digits: bool
-    """Whether its name pattern has digits of its own, so that a number in a name decides whether it fits."""
-
-
-@lru_cache(maxsize=64)
-def compile_spec(spec: Any, dims: Any) -> Compiled:
-    """The compiled form; raises ValueError for what is malformed or leaves a name that nothing can bind."""
-    parsed = grammar.parse(spec)
-    exprs, bounds, scopes = _dims_of({**_wheres(parsed), **(dims or {})}, parsed.scopes)
-    plans = tuple(_plan(number, rule) for number, rule in enumerate(parsed.rules))
-    compiled = Compiled(parsed, exprs, bounds, scopes, plans)
-    _refuse_unbindable(compiled)
-    return compiled
-
-
-def _wheres(spec: Spec) -> dict[str, Any]:
-    """Dims that the spec itself gives; dims= may give them otherwise."""
-    return {name: int(text) if text.isdigit() else text for name, text in spec.where}
-
-
-def _dims_of(
-    dims: Mapping[str, Any], scopes: dict[str, str]
-) -> tuple[dict[str, Expr], dict[str, Axis], dict[str, str]]:
-    """Constants, bounds of free dims, and scopes: `"config.hidden_size"`, `"1<=seq@file"`, `"@file"`, `{"1,3"}`."""
-    exprs: dict[str, Expr] = {}
-    bounds: dict[str, Axis] = {}
-    for name, value in dims.items():
-        if not re.fullmatch(r"[A-Za-z_]\w*", str(name)):
-            raise ValueError(f"dims names are words as in 'h'; got {name!r}")
-        if isinstance(value, bool) or not isinstance(value, (int, str)):
-            raise ValueError(
-                f"dims[{name!r}] is a number, an expression as in 'config.hidden_size', or bounds as in '1<={name}@file'; "
-                f"got {value!r}"
-            )
-        if isinstance(value, int):
-            exprs[name] = arithmetic.Num(value)
-        elif value.startswith(("@", "{")) or _about_itself(name, value):
-            word = name + value if value.startswith("@") else f"{name}={value}" if value.startswith("{") else value
-            bounds[name] = grammar.parse_axis(word, scopes)
-        else:
-            exprs[name] = arithmetic.parse(value)
-    return exprs, bounds, scopes
-
-
-def _about_itself(name: str, value: str) -> bool:
-    return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", value) is not None
-
-
-def _plan(number: int, rule: Rule) -> Plan:
-    name, file = rule.name, rule.file
-    regex = re.compile(name.regex()) if name and rule.kind in ("tensor", "tensors") else None
-    file_regex = re.compile(r"(?:.*/)?" + file.regex()) if file else None
-    text = (
-        "".join(piece if isinstance(piece, str) else ",".join(getattr(piece, "options", ())) for piece in name.pieces)
-        if name
-        else ""
-    )
-    return Plan(number, rule, regex, file_regex, any(c.isdigit() for c in text))
-
-
-def all_axes(compiled: Compiled) -> Iterable[tuple[Rule, Axis]]:
-    """Every axis of every rule, companions' too."""
-    for rule in compiled.spec.rules:
-        for value in values_of(rule.value):
-            for axis in value.axes or ():
-                yield rule, axis
-
-
-def values_of(value: Value) -> Iterable[Value]:
-    """A value and those of its companions."""
-    yield value
-    for atom in predicates.atoms(value.predicate) if value.predicate else ():
-        if atom.word == "companion":
-            yield from values_of(grammar.parse_value(atom.arguments[1]))
-
-
-def _refuse_unbindable(compiled: Compiled) -> None:
-    known = set(compiled.exprs)
-    for name in compiled.exprs:
-        _refuse_cycle(compiled, name, (name,))
-
-    known |= {axis.dim for _, axis in all_axes(compiled) if axis.dim}
-    while True:
-        more = {name for rule, axis in all_axes(compiled) for name in _bindable(rule, axis, known)}
-        if more <= known:
-            break
-        known |= more
-    for place, name in _needed(compiled):
-        if name not in known and not name.startswith("config."):
-            raise ValueError(
-                f"{name!r} in {place!r} is bound by nothing: it is in no dims=, and stands nowhere alone as an axis "
-                f"(write dims={{{name!r}: 128}}, or dims={{{name!r}: 'config.…'}})"
-            )
-
-
-def _refuse_cycle(compiled: Compiled, name: str, path: tuple[str, ...]) -> None:
-    for inner in arithmetic.names(compiled.exprs[name]):
-        if inner in path:
-            raise ValueError(f"dims go in a circle: {' -> '.join((*path, inner))}")
-        if inner in compiled.exprs:
-            _refuse_cycle(compiled, inner, (*path, inner))
-
-
-def _bindable(rule: Rule, axis: Axis, known: set[str]) -> Iterable[str]:
-    if axis.term is None:
-        return
-    inside = rule.name.variables if rule.name else ()
-    unknown = {
-        n for n in arithmetic.names(axis.term) if n not in known and n not in inside and not n.startswith("config.")
-    }
-    if len(unknown) == 1 and arithmetic.solvable(axis.term, next(iter(unknown))):
-        yield from unknown
-
-
-def _needed(compiled: Compiled) -> Iterable[tuple[str, str]]:
-    """(where it stands, name) for every name that must get a value."""
-    for name, expr in compiled.exprs.items():
-        yield from ((f"dims[{name!r}]", inner) for inner in arithmetic.names(expr))
-    for name, axis in compiled.bounds.items():
-        yield from ((f"dims[{name!r}]", inner) for inner in axis.names() if inner != name)
-    for rule in compiled.spec.rules:
-        inside = rule.name.variables if rule.name else ()
-        for pattern in (rule.name, rule.file):
-            if pattern is not None and isinstance(pattern, Pattern):
-                yield from ((str(rule.key), name) for name in pattern.names())
-        for value in values_of(rule.value):
-            found = [n for axis in value.axes or () for n in axis.names()]
-            found += predicates.names(value.predicate) if value.predicate else ()
-            yield from ((str(rule), name) for name in found if name not in inside)
-
-
-# Constants.
-
-
-class Constants:
-    """Dims given by number or by config, each with where its number comes from."""
-
-    def __init__(self, compiled: Compiled, config: Any, config_name: str) -> None:
-        self._exprs, self._config, self._file = compiled.exprs, config, config_name
-        self._known: dict[str, Bound] = {}
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._exprs or name.startswith("config.")
-
-    def get(self, name: str) -> Bound:
-        """Raises Unbound with the name, or with the config key that is not there; Inexact for a division that leaves a rest."""
-        if name not in self._known:
-            self._known[name] = self._key(name) if name.startswith("config.") else self._dim(name)
-        return self._known[name]
-
-    def _key(self, name: str) -> Bound:
-        found = self._config
-        for part in name.split(".")[1:]:
-            if not isinstance(found, Mapping) or found.get(part) is None:
-                raise Unbound(name)
-            found = found[part]
-        text = json.dumps(found, default=str) if not isinstance(found, (list, tuple)) else f"{len(found)} values"
-        return Bound(found, f"{self._file} {name[7:]}={text}")
-
-    def _dim(self, name: str) -> Bound:
-        expr = self._exprs[name]
-        value = arithmetic.evaluate(expr, lambda inner: self.get(inner).value)
-        if isinstance(expr, arithmetic.Num):
-            return Bound(value, f"{name}={value}")
-        return Bound(value, ", ".join(dict.fromkeys(self.origins(expr))))
-
-    def origins(self, expr: Expr) -> Iterable[str]:
-        """Where the numbers of an expression come from."""
-        if isinstance(expr, arithmetic.Op) and expr.op == "or":
-            try:
-                used = arithmetic.evaluate(expr.left, lambda inner: self.get(inner).value)
-            except Unbound:
-                used = None
-            yield from self.origins(expr.left if used else expr.right)
-            return
-        for inner in arithmetic.names(expr):
-            try:
-                yield self.get(inner).origin
-            except (Unbound, Inexact):
-                continue
-
-
-# Quick.
-
-
-class Table(NamedTuple):
-    """Every name that a plain spec stands for, with its axes (sizes, dims, None for any) and dtypes."""
-
-    rows: dict[str, tuple[tuple[int | str | None, ...], frozenset[str] | None]]
-    required: frozenset[str]
-
-
-def quick(
-    compiled: Compiled, entries: list[Entry], constants: Constants, strict: bool = False
-) -> dict[str, Bound] | None:
-    """The dims, if everything fits at first sight; None means "look properly", not "wrong".
-
-    Nothing here builds a message.  For specs without stars, of plain axes: the checks inside a training loop.
-    """
-    try:
-        env: dict[str, Any] = {name: constants.get(name).value for name in compiled.exprs}
-    except (Unbound, Inexact):
-        return None
-    table = _table(compiled, env)
-    if table is None:
-        return None
-    rows, bound = table.rows, env.setdefault
-    met = {entry[1] for entry in entries}
-    if len(met) != len(entries) or not table.required <= met or (strict and len(met) > len(rows)):
-        return None
-    for entry in entries:
-        row = rows.get(entry[1])
-        if row is None:
-            if strict or not entry[1]:
-                return None
-            continue
-        axes, dtypes = row
-        shape = entry[3]
-        if (dtypes is not None and entry[2] not in dtypes) or len(axes) != len(shape):
-            return None
-        for axis, size in zip(axes, shape):  # noqa: B905 - of one length, as the line before has it
-            if axis.__class__ is int:
-                if axis != size:
-                    return None
-            elif axis is not None and bound(axis, size) != size:  # type: ignore[arg-type]
-                return None
-    return {name: Bound(value, "") for name, value in env.items()}
-
-
-_TABLES: dict[int, tuple[Compiled, dict[str, Any], Table | None]] = {}
-
-
-def _table(compiled: Compiled, env: dict[str, Any]) -> Table | None:
-    """The table for these constants, kept for the next time."""
-    kept = _TABLES.get(id(compiled))
-    if kept is not None and kept[0] is compiled and kept[1] == env:
-        return kept[2]
-    if len(_TABLES) > 64:
-        _TABLES.clear()
-    made = None if compiled.bounds else _made_table(compiled, env)
-    _TABLES[id(compiled)] = (compiled, dict(env), made)
-    return made
-
-
-def _made_table(compiled: Compiled, env: dict[str, Any]) -> Table | None:
-    rows: dict[str, Any] = {}
-    required: list[str] = []
-
-    def lookup(name: str) -> Any:
-        if name in env:
-            return env[name]
-        raise Unbound(name)
-
-    for plan in compiled.plans:
-        rule, axes = plan.rule, _plain_axes(plan.rule, compiled.scopes, lookup)
-        if axes is None or rule.name is None or rule.name.starred or rule.optional_if is not None:
-            return None
-        try:
-            filled = [rule.name.filled(given) for given in rule.name.assignments(lookup)]
-        except (Unbound, Inexact):
-            return None
-        if any(name in rows for name in filled):
-            return None
-        rows.update(dict.fromkeys(filled, (axes, rule.value.dtypes)))
-        required += filled if not rule.optional else ()
-    return Table(rows, frozenset(required)) if required else None
-
-
-def _plain_axes(
-    rule: Rule, scopes: Mapping[str, str], lookup: Callable[[str], Any]
-) -> tuple[int | str | None, ...] | None:
-    """Its axes as sizes, dims of the whole check, and None for any; None if it needs more than that."""
-    value = rule.value
-    if rule.kind != "tensor" or rule.forbidden or rule.when or rule.file or value.predicate or value.axes is None:
-        return None
-    out: list[int | str | None] = []
-    for axis in value.axes:
-        if attrs.evolve(axis, term=None, label=None) != Axis():
-            return None
-        try:
-            out.append(None if axis.term is None else arithmetic.size(axis.term, lookup))
-        except Inexact:
-            return None
-        except Unbound:
-            if axis.dim is None or axis.dim in scopes or axis.dim in (rule.name.variables if rule.name else ()):
-                return None
-            out.append(axis.dim)
-    return tuple(out)
-
-
-# Properly.
 
 
 class Solver:
@@ -432,6 +47,7 @@ class Solver:
         self.entries = [self.named(entry) if not entry.name else entry for entry in self.entries]
         self.out = Outcome(examined=len(entries))
         self.bound: dict[tuple[str, str], Bound] = {}
+        self.hinted: dict[tuple[Any, ...], str] = {}
         self.unsolved: dict[tuple[int, str, int], str] = {}
         self.sized: list[tuple[Plan, Entry, dict[str, int], list[tuple[Axis, int, int]]]] = []
         self.by_name: dict[str, list[Entry]] = {}
@@ -567,7 +183,7 @@ class Solver:
 
     def rank_fault(self, plan: Plan, entry: Entry, value: Value) -> None:
         if entry.shape == (0,):
-            self.fault("rank", plan, entry, "[0], empty, where values are expected", hint=PLACEHOLDER)
+            self.fault("rank", plan, entry, "[0], empty, where values are expected", hint=hints.PLACEHOLDER)
             return
         shown = " ".join(map(str, value.axes or ()))
         least = sum(axis.run is None and not axis.optional for axis in value.axes or ())
@@ -576,15 +192,7 @@ class Solver:
         wanted = f"at least {least}" if runs else str(least) if least == most else f"{least} to {most}"
         rank = f"{len(entry.shape)} {'axis' if len(entry.shape) == 1 else 'axes'}"
         what = f"{list(entry.shape)} has {rank}, expected {wanted}: [{shown}]"
-        self.fault("rank", plan, entry, what, seen=entry.shape, hint=self.rank_hint(entry, value, least, most))
-
-    def rank_hint(self, entry: Entry, value: Value, least: int, most: int) -> str:
-        shape = entry.shape
-        if len(shape) == most + 1 and shape[0] == 1:
-            return "an extra batch axis in front"
-        if len(shape) == 1 and least > 1:
-            return "flattened"
-        return ""
+        self.fault("rank", plan, entry, what, seen=entry.shape, hint=hints.of_rank(entry.shape, least, most))
 
     def bind(self) -> None:
         votes: dict[tuple[str, str], Counter[Any]] = {}
@@ -683,6 +291,20 @@ class Solver:
                     hint=self.hint(plan, entry, wanted, rows, captured),
                 )
 
+    def hint(
+        self,
+        plan: Plan,
+        entry: Entry,
+        wanted: tuple[int, ...],
+        rows: list[tuple[Axis, int, int]],
+        captured: Mapping[str, int],
+    ) -> str:
+        """The likely cause; tensors that are off alike are asked about once."""
+        key = (plan.number, entry.dtype, entry.shape, wanted)
+        if key not in self.hinted:
+            self.hinted[key] = hints.of_shape(self.compiled, entry, wanted, rows, self.lookup(entry, captured))
+        return self.hinted[key]
+
     def given(self, axis: Axis, captured: Mapping[str, int]) -> bool:
         """Whether its expectation is made of constants alone."""
         return axis.term is None or all(
@@ -748,86 +370,6 @@ class Solver:
             self.bound_for(n, entry, captured).origin for n in sorted(inner) if self.is_bound(n, entry, captured)
         ]
         return f" [{self.joined(origins)}]" if origins else ""
-
-    def hint(
-        self,
-        plan: Plan,
-        entry: Entry,
-        wanted: tuple[int, ...],
-        rows: list[tuple[Axis, int, int]],
-        captured: Mapping[str, int],
-    ) -> str:
-        """A likely cause, where arithmetic supports it."""
-        seen = entry.shape
-        if seen == (0,) or (0 in seen and 0 not in wanted):
-            return PLACEHOLDER
-        if len(seen) > 1 and seen == wanted[::-1] and seen != wanted:
-            return "transposed"
-        if sorted(seen) == sorted(wanted) and seen != wanted:
-            return "axes in another order"
-        product = _product(seen)
-        if product and product == _product(wanted) and seen != wanted:
-            return "as many elements: reshaped"
-        for axis, position, size in rows:
-            if axis.run is None and 0 <= position < len(wanted) and size != wanted[position]:
-                found = self.size_hint(axis, size, wanted[position], entry, captured)
-                if found:
-                    return found
-        return ""
-
-    def size_hint(self, axis: Axis, size: int, wanted: int, entry: Entry, captured: Mapping[str, int]) -> str:
-        near = self.other_words(size, axis, entry, captured, near=True)
-        if near:
-            return f"equals {near}"
-        factor = self.factor_hint(axis, size, entry, captured)
-        if factor:
-            return factor
-        same = self.other_words(size, axis, entry, captured)
-        if same:
-            return f"equals {same}"
-        if entry.dtype not in FLOATING and wanted in (2 * size, 8 * size):
-            return (
-                "eight 4-bit values packed into one int32?" if wanted == 8 * size else "two 4-bit values in one byte?"
-            )
-        steps = [step for step in (512, 256, 128, 64) if size % step == 0 and wanted % step]
-        if steps and 0 < size - wanted < 512:
-            return f"{wanted} rounded up to a multiple of {steps[0]}: padded"
-        if size and wanted > size and wanted % size == 0:
-            return f"1/{wanted // size} of it: one shard of {wanted // size}?"
-        if wanted and size > wanted and size % wanted == 0:
-            return f"{size // wanted} times as many"
-        return ""
-
-    def factor_hint(self, axis: Axis, size: int, entry: Entry, captured: Mapping[str, int]) -> str:
-        """`taps*hidden` with another count of taps."""
-        term = axis.term
-        if not (isinstance(term, arithmetic.Op) and term.op == "*"):
-            return ""
-        for count, unit in ((term.left, term.right), (term.right, term.left)):
-            try:
-                each = arithmetic.size(unit, self.lookup(entry, captured))
-                wanted = arithmetic.size(count, self.lookup(entry, captured))
-            except (Unbound, Inexact):
-                continue
-            if each > 1 and size % each == 0 and 0 < size // each <= 64 and size // each != wanted:
-                return f"{size // each}*{unit}, not {wanted}*{unit}"
-        return ""
-
-    def other_words(self, size: int, axis: Axis, entry: Entry, captured: Mapping[str, int], near: bool = False) -> str:
-        """Other words of the spec that come to this size; `near`: arithmetic that shares a name with the axis."""
-        mine = set(arithmetic.names(axis.term)) if axis.term is not None else set()
-        found: list[str] = []
-        for _, other in all_axes(self.compiled):
-            if other.term is None or isinstance(other.term, arithmetic.Num) or other.term == axis.term:
-                continue
-            if near and (not isinstance(other.term, arithmetic.Op) or not mine & set(arithmetic.names(other.term))):
-                continue
-            try:
-                if arithmetic.size(other.term, self.lookup(entry, captured)) == size:
-                    found.append(str(other.term))
-            except (Unbound, Inexact):
-                continue
-        return " or ".join(sorted(dict.fromkeys(found), key=len, reverse=True)[:2])
 
     def cannot(self, name: str, plan: Plan) -> None:
         """A name without a value: not a fault of the data, but no pass either."""
@@ -1124,116 +666,3 @@ def _parsed(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def _product(shape: tuple[int, ...]) -> int:
-    out = 1
-    for n in shape:
-        out *= n
-    return out
-
-
-def laid_out(axes: tuple[Axis, ...], shape: tuple[int, ...]) -> list[tuple[Axis, int, Any]] | None:
-    """(axis, position, size) by axis, a run having a tuple of sizes; None where the rank does not fit.
-
-    Optional axes fall away from the left, as many as are too many.
-    """
-    run = next((k for k, axis in enumerate(axes) if axis.run is not None), None)
-    singles = [axis for axis in axes if axis.run is None]
-    spare = len(singles) - len(shape)
-    if spare > 0:
-        dropped = [k for k, axis in enumerate(axes) if axis.optional][:spare]
-        if len(dropped) < spare:
-            return None
-        return laid_out(tuple(axis for k, axis in enumerate(axes) if k not in dropped), shape)
-    if run is None:
-        return None if spare else [(axis, k, size) for k, (axis, size) in enumerate(zip(axes, shape, strict=True))]
-    after = len(axes) - run - 1
-    end = len(shape) - after
-    rows: list[tuple[Axis, int, Any]] = [(axis, k, shape[k]) for k, axis in enumerate(axes[:run])]
-    rows.append((axes[run], run, tuple(shape[run:end])))
-    rows += [(axis, end + k, shape[end + k]) for k, axis in enumerate(axes[run + 1 :])]
-    return rows
-
-
-def merged(bad: list[tuple[str, int]], plan: Plan, entry: Entry, wanted: tuple[int, ...]) -> list[tuple[str, int]]:
-    """Several axes that are off are one fault if the shape as a whole says more: transposed, reshaped."""
-    whole = len(bad) > 1 and 0 not in wanted and _product(entry.shape) == _product(wanted)
-    shown = " ".join(map(str, plan.rule.value.axes or ()))
-    return [(f"{list(entry.shape)}, expected {list(wanted)}: [{shown}]", 0)] if whole else bad
-
-
-def label(axis: Axis, position: int, entry: Entry) -> str:
-    """`axis 0 (kv*d)`; a count of files or tensors has no axes."""
-    return f"axis {position} ({axis.label or axis.term or axis})" if entry.dtype else f"count ({axis})"
-
-
-def broken_bound(axis: Axis, size: int, lookup: Callable[[str], Any]) -> str:
-    """Which bound of an axis a size breaks, in words, or nothing."""
-    if axis.lower is not None:
-        sign, bound = axis.lower
-        least = arithmetic.evaluate(bound, lookup)
-        if size < least or (sign == "<" and size == least):
-            return f"expected {'more than' if sign == '<' else 'at least'} {_worked(bound, least)}"
-    if axis.upper is not None:
-        sign, bound = axis.upper
-        most = arithmetic.evaluate(bound, lookup)
-        if size > most or (sign == "<" and size == most):
-            return f"expected {'less than' if sign == '<' else 'at most'} {_worked(bound, most)}"
-    if axis.multiple is not None:
-        step = arithmetic.size(axis.multiple, lookup)
-        if step == 0 or size % step:
-            return f"expected a multiple of {_worked(axis.multiple, step)}"
-    if axis.choices is not None:
-        allowed = [arithmetic.size(each, lookup) for each in axis.choices]
-        if size not in allowed:
-            return f"expected one of {', '.join(map(str, allowed))}"
-    return ""
-
-
-def _worked(expr: Expr, value: Any) -> str:
-    return str(value) if isinstance(expr, arithmetic.Num) else f"{value} = {expr}"
-
-
-def held_as(part: predicates.Predicate, extra: Mapping[str, Any]) -> tuple[bool | None, str]:
-    """Whether a tensor is held so, and what was seen; None where that is not known."""
-    match part:
-        case predicates.Not(inner):
-            verdict, words = held_as(inner, extra)
-            return (None if verdict is None else not verdict), words
-        case predicates.All(parts) | predicates.Any_(parts):
-            found = [held_as(each, extra) for each in parts]
-            verdicts = [verdict for verdict, _ in found]
-            deciding = isinstance(part, predicates.Any_)
-            verdict = deciding if deciding in verdicts else None if None in verdicts else not deciding
-            return verdict, "; ".join(dict.fromkeys(words for _, words in found))
-        case predicates.Atom("real"):
-            return _on(extra, lambda device: device != "meta")
-        case predicates.Atom("on", devices):
-            return _on(extra, lambda device: device in devices or device.partition(":")[0] in devices)
-        case predicates.Atom("dense"):
-            return _flag(
-                extra,
-                "stride0",
-                False,
-                "an axis has stride 0: expanded, its elements share memory",
-                "no axis has stride 0",
-            )
-        case predicates.Atom("contiguous"):
-            return _flag(extra, "contiguous", True, "not contiguous", "contiguous")
-        case predicates.Atom("owned"):
-            whole, own = extra.get("storage"), extra.get("nbytes")
-            if whole is None or own is None:
-                return None, "its storage is not known"
-            return whole <= own, f"{own:,} bytes of a storage of {whole:,}"
-    return None, "not known"
-
-
-def _on(extra: Mapping[str, Any], holds: Callable[[str], bool]) -> tuple[bool | None, str]:
-    device = extra.get("device")
-    return (None, "its device is not known") if device is None else (holds(device), f"on {device}")
-
-
-def _flag(extra: Mapping[str, Any], key: str, wanted: bool, bad: str, good: str) -> tuple[bool | None, str]:
-    value = extra.get(key)
-    return (None, "its strides are not known") if value is None else (value is wanted, good if value is wanted else bad)

@@ -1,0 +1,76 @@
+"""What goes into a solving and what comes out: tensors as they were seen, faults, dims, and values to be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import attrs
+
+
+class Entry(NamedTuple):
+    """A tensor as it was seen. file: relative to the subject, "" in memory. extra: how it is held, where that is known."""
+
+    file: str
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    extra: Mapping[str, Any] | None = None
+
+    @property
+    def where(self) -> str:
+        return f"{self.file}:{self.name}" if self.file else self.name
+
+
+class Absent(LookupError):
+    """A relation names a tensor that is not there."""
+
+
+class Bound(NamedTuple):
+    """A value with its origin: `config.json hidden_size=64`, or where in the data it was seen."""
+
+    value: Any
+    origin: str
+    votes: int = 1
+
+
+@attrs.frozen
+class Fault:
+    """One thing that does not fit. `what` is the sentence without the place; equal ones are told together."""
+
+    kind: str
+    rule: int
+    file: str
+    name: str
+    what: str
+    seen: tuple[int, ...] | None = None
+    wanted: tuple[int, ...] | None = None
+    hint: str = ""
+
+    @property
+    def where(self) -> str:
+        return f"{self.file}:{self.name}" if self.file and self.name else self.file or self.name
+
+
+@attrs.define
+class Want:
+    """Values to be looked at: in these tensors, this predicate, its numbers put in."""
+
+    predicate: list[Any]
+    text: str
+    entries: list[Entry]
+    rule: int
+
+
+@attrs.define
+class Outcome:
+    """What came of it. unknown: (cause, sentence) for what could not be told."""
+
+    faults: list[Fault] = attrs.field(factory=list)
+    unknown: list[tuple[str, str]] = attrs.field(factory=list)
+    dims: dict[str, Bound] = attrs.field(factory=dict)
+    wants: list[Want] = attrs.field(factory=list)
+    examined: int = 0
+    extra: int = 0
+    lists: dict[tuple[str, str], list[float]] = attrs.field(factory=dict)
+    """Rows of numbers out of metadata and configs, by (file, name): their values are here already."""
