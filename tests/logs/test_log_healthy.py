@@ -256,6 +256,18 @@ def test_reassuring_words_of_a_process_that_failed(tmp_path):
     assert "exit status 3" in found.reason
 
 
+def test_end_by_a_counter_alone(tmp_path):
+    """
+    A counter at its whole is an end, and the finding says that nothing else tells it.
+    """
+    child = subprocess.Popen(["true"])
+    child.wait()
+    found = look(log(tmp_path, "wrote 1/2 shards\nwrote 2/2 shards\n"), process=child.pid)
+
+    assert (found.verdict, found.facts["state"]) == (PASS, "finished")
+    assert any("counter" in warning for warning in found.warnings)
+
+
 def test_fresh_within(tmp_path):
     """
     A log that is older than was asked for fails, and may be written to again.

@@ -332,6 +332,10 @@ class _Case:
 
     def _healthy(self) -> Finding:
         state = self._state()
+        if state == "finished" and not (self.text["stop"] or (self.text["done"] or {}).get("ends")):
+            self.warnings.append(
+                "no line says that it ended: only its counter is at its whole, or its exit status is 0"
+            )
         if self.check.ready is None:
             return self._say(state, PASS, self._subject(self._healthy_words(state)))
         line = self.text["asked_ready"] if self.check.ready not in READY_OF else (self.text["ready"] or {}).get("line")
