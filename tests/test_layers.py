@@ -33,6 +33,7 @@ MAY = {
     "spec": GROUND,
     "checks": CORE | {"spec"},
     "manifest": CORE | {"verify", "checks"},
+    "layout": CORE | {"verify"},
     "hosts": CORE | {"clock"},
     "report": VALUES,
     "walk": CORE | {"hosts", "clock"},

@@ -219,7 +219,7 @@ def _ints(items):
         items = items.args[0]
     if type(items) not in (tuple, list) or not _WHOLE.issuperset(map(type, items)):
         raise TypeError
-    return _SHAPES.setdefault(tuple(items), tuple(items)) if len(_SHAPES) < 4096 else tuple(items)
+    return tuple(items)
 
 
 def _offset(item):
@@ -288,6 +288,38 @@ _REBUILD = {
 }
 
 
+def _view(args):
+    """The `View` in place of a call of _rebuild_tensor_v2; None, and so the call itself, where its arguments are odd."""
+    try:
+        item, offset, shape, strides = args[:4]
+        storage = item.storage or storage_of(item)
+        if type(offset) is int and _WHOLE.issuperset(map(type, shape)) and _WHOLE.issuperset(map(type, strides)):
+            if len(_SHAPES) < 4096:
+                shape, strides = _SHAPES.setdefault(shape, shape), _SHAPES.setdefault(strides, strides)
+            return View(storage.dtype, shape, strides, storage, offset)
+    except (Broken, TypeError, ValueError, AttributeError):
+        pass
+    return None
+
+
+BUILD = {
+    "torch._utils._rebuild_tensor": _plain,
+    "torch._utils._rebuild_tensor_v2": _plain,
+    "torch._utils._rebuild_tensor_v3": _with_dtype,
+    "torch._utils._rebuild_qtensor": _plain,
+    "torch._utils._rebuild_parameter": _first,
+    "torch._utils._rebuild_parameter_with_state": _first,
+    "torch._utils._rebuild_device_tensor_from_cpu_tensor": _first,
+    "torch.nn.parameter.Parameter": _first,
+    "torch._tensor._rebuild_from_type_v2": _by_type,
+    "torch._tensor._rebuild_from_type": _by_type,
+    "torch._utils._rebuild_sparse_tensor": _sparse,
+    "torch._utils._rebuild_sparse_csr_tensor": _sparse,
+    "torch._utils._rebuild_nested_tensor": _nested,
+    "torch._utils._rebuild_meta_tensor_no_storage": _meta,
+}
+
+
 def _small(rebuild):
     """A tensor's `View` in place of the call that would rebuild it; None, and so the call itself, where that is odd."""
 
@@ -301,7 +333,6 @@ def _small(rebuild):
 
 
 BUILD = {
-    "torch._utils._rebuild_tensor_v2": _small(_plain),
-    "torch._utils._rebuild_tensor_v3": _small(_with_dtype),
+    "torch._utils._rebuild_tensor_v2": _view,
 }
 """For `walk(…, build=BUILD)`: 10^5 tensors as views, not as calls with all their arguments."""

@@ -28,6 +28,7 @@ _END = struct.Struct("<4s4H2IH")
 _END64 = struct.Struct("<4sQ2H2I4Q")
 _ENTRY = struct.Struct("<4s6H3I5H2I")
 _LOCAL = struct.Struct("<4s5H3I2H")
+_DESCRIPTOR, _DESCRIPTOR64 = struct.Struct("<3I"), struct.Struct("<I2Q")
 
 
 def directory(file, layout):
@@ -211,15 +212,13 @@ def _between(before, gap, data, name, layout):
 
 
 def _described(data, entry):
-    """Whether these bytes are the descriptor of that record, in one of its four forms."""
-    for form in ("<4sIII", "<4sIQQ", "<III", "<IQQ"):
-        if len(data) == struct.calcsize(form):
-            row = struct.unpack(form, data)
-            if form[1] == "4":
-                row = row[1:] if row[0] == b"PK\x07\x08" else ()
-            if row == (entry.crc, entry.stored, entry.size):
-                return True
-    return False
+    """Whether these bytes are the descriptor of that record, in one of its four forms: the usual one first."""
+    row = (entry.crc, entry.stored, entry.size)
+    short = max(row) <= 0xFFFFFFFF and _DESCRIPTOR.pack(*row)
+    if short and data == b"PK\x07\x08" + short:
+        return True
+    long = _DESCRIPTOR64.pack(*row)
+    return data in (b"PK\x07\x08" + long, long) or bool(short and data == short)
 
 
 def content(file, directory, name, limit, compare=True):
