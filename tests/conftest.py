@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import os
+import pathlib
+
 import pytest
 
 
@@ -12,3 +16,26 @@ def loopback(tmp_path_factory):
 
     with embedded_ssh_hosts(2, tmp_path_factory.mktemp("loopback")) as hosts:
         yield hosts
+
+
+def pytest_configure(config):
+    """Where CI runs, a part that is missing is a failure; elsewhere the tests that need it are skipped."""
+    if not os.environ.get("CI"):
+        return
+    for module in ("numpy", "safetensors", "torch", "yaml"):
+        importlib.import_module(module)
+    from verikit.testing.sshd import sshd_path
+
+    if sshd_path() is None:
+        raise pytest.UsageError("CI needs an OpenSSH server: .ci/run installs it")
+
+
+def pytest_report_header(config):
+    """Which verikit is tested: with VERIKIT_TEST_WHEEL it must be an installed one, not the checkout."""
+    import verikit
+
+    where = pathlib.Path(verikit.__file__).parent
+    checkout = pathlib.Path(__file__).parent.parent / "src"
+    if os.environ.get("VERIKIT_TEST_WHEEL") and where.is_relative_to(checkout):
+        raise pytest.UsageError(f"the built wheel is to be tested; {where} is the checkout")
+    return f"verikit {verikit.__version__} from {where}"
