@@ -15,6 +15,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from verikit import verify
 from verikit.checks.checkpoint import CheckpointIntact
 from verikit.errors import Cause, Unseen
 from verikit.manifest import Manifest, seal
@@ -483,3 +484,26 @@ def test_a_folder_that_links_to_itself(tmp_path):
     (path / "again").symlink_to(path)
 
     assert sorted(row["path"] for row in sealed(path).files) == ["adapter_config.json", "adapter_model.safetensors"]
+
+
+def test_relay_between_two_hosts(loopback, checkpoint, tmp_path):
+    """
+    Sealed on one host and compared on another: only digests cross the network.
+    """
+    origin, target = loopback.addresses
+    copy = tmp_path / "copy.pt"
+    shutil.copy(checkpoint, copy)
+
+    claim = CheckpointIntact(str(copy), manifest=seal(checkpoint, on=origin)).on(target)
+
+    assert verify(claim).verdict is PASS
+    harm(copy)
+    assert verify(claim).verdict is FAIL
+
+
+def test_one_host_is_sealed_at_a_time(loopback, checkpoint):
+    """
+    Several hosts may hold several checkpoints: sealing takes one.
+    """
+    with pytest.raises(ValueError, match="one host"):
+        seal(checkpoint, on=loopback.addresses)
