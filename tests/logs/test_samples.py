@@ -14,6 +14,7 @@ import pytest
 
 from logs.samples import SAMPLES
 from verikit import FAIL, PASS, UNKNOWN, LogHealthy
+from verikit.probes.logs import watch
 from verikit.testing.here import examine_here
 
 CASES = Path(__file__).parent / "cases"
@@ -36,6 +37,12 @@ def dead():
     child = subprocess.Popen(["true"])
     child.wait()
     return child.pid
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """A sleeping process shows that it does nothing in no time."""
+    monkeypatch.setattr(watch, "SAMPLE", 0.01)
 
 
 def written(path: Path, raw: bytes, idle: float) -> Path:
