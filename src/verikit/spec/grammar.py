@@ -11,6 +11,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -304,6 +305,7 @@ def _bounded(axis: Axis, sign: str, bound: ast.expr, word: str) -> Axis:
 # The right side.
 
 
+@lru_cache(maxsize=1024)
 def parse_value(text: str) -> Value:
     """`bf16|f32[3 s@file h] & finite`: dtypes, axes, predicate."""
     match = re.match(r"\s*([A-Za-z0-9_|]*)\[", text)

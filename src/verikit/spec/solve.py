@@ -8,6 +8,7 @@ axis is compared, and every fault is kept.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -47,6 +48,7 @@ class Solver:
         self.entries = [self.named(entry) if not entry.name else entry for entry in self.entries]
         self.out = Outcome(examined=len(entries))
         self.bound: dict[tuple[str, str], Bound] = {}
+        self.ends: dict[names.Range, tuple[float, float]] = {}
         self.hinted: dict[tuple[Any, ...], str] = {}
         self.unsolved: dict[tuple[int, str, int], str] = {}
         self.sized: list[tuple[Plan, Entry, dict[str, int], list[tuple[Axis, int, int]]]] = []
@@ -114,13 +116,20 @@ class Solver:
     def in_range(self, pattern: Pattern | None, captured: dict[str, str]) -> bool:
         for piece in pattern.pieces if pattern else ():
             if isinstance(piece, names.Range):
-                try:
-                    first, last = (arithmetic.size(end, self.constant) for end in (piece.first, piece.last))
-                except (Unbound, Inexact):
-                    return True
+                first, last = self.ends_of(piece)
                 if not first <= int(captured[piece.name]) <= last:
                     return False
         return True
+
+    def ends_of(self, piece: names.Range) -> tuple[float, float]:
+        """Both ends of a range; as wide as can be while the data has not said what they are."""
+        if piece not in self.ends:
+            try:
+                first, last = (arithmetic.size(end, self.constant) for end in (piece.first, piece.last))
+            except (Unbound, Inexact):
+                return -math.inf, math.inf
+            self.ends[piece] = first, last
+        return self.ends[piece]
 
     # What the dims are.
 
