@@ -435,17 +435,17 @@ class Disk:
             or (self.added is None and is_conditional(arm))
         ):
             return
-        value = getattr(holder, "value", None)
-        if value is not None and any(
-            isinstance(p, ast.Name)
-            and p.id in self.walk.module.binds
-            and any(b.imported and b.target == (name, None) for b in self.walk.module.binds[p.id])
-            for p in ast.walk(value)
-        ):
+        if self._same_module(getattr(holder, "value", None), name):
             return
         bound = node.names[0].asname or node.names[0].name.partition(".")[0]
         text = "line %d imports %s, and line %d has put something else into sys.modules under that name"
         self.add("N21", bound, node.lineno, text % (node.lineno, module, holder.lineno), holder.lineno)
+
+    def _same_module(self, value, name):
+        """Whether what is put into sys.modules is the module of that name itself."""
+        parts = [part.id for part in ast.walk(value) if isinstance(part, ast.Name)] if value is not None else []
+        binds = [bind for part in parts for bind in self.walk.module.binds.get(part, ()) if bind.imported]
+        return any(self.resolver.same(bind.target, (name, None)) for bind in binds)
 
     def _arm_of(self, node):
         return next(row[4] for row in self.walk.imports if row[0] is node)

@@ -137,7 +137,7 @@ def _call(node, effects, modules, deferred):
         effects.use(what, node.lineno, node.lineno, deferred)
         if not deferred:
             effects.write(what, node.lineno, node.lineno)
-    elif full in USERS and USERS[full]:
+    elif USERS.get(full):
         effects.use(("set", USERS[full]), node.lineno, node.lineno, deferred)
     elif full == "open" and first[0] and isinstance(first[1], str) and not first[1].startswith("/"):
         effects.use(("set", "the working directory"), node.lineno, node.lineno, deferred)

@@ -6,8 +6,8 @@ import sys
 from verikit.probes import interpreter
 from verikit.probes.imports import backport, loading, placement
 from verikit.probes.imports.conditions import World
-from verikit.probes.imports.modules import Resolver
 from verikit.probes.imports.disk import Disk
+from verikit.probes.imports.modules import Resolver
 from verikit.probes.imports.names import BUILTINS, Names
 from verikit.probes.imports.rules import finding
 from verikit.probes.imports.scopes import Walk
@@ -91,7 +91,7 @@ class Question:
 
     def __init__(self, place, path, data, name, added, run_as, root, python, version, shared=None):
         self.place, self.path, self.name, self.added, self.root = place, path, name, added, root
-        self.data = data
+        self.data, self.whole = data, shared is not None
         self.package = package_of(path, root)
         self.script = is_script(run_as, path, data, self.package)
         self.world = World(version, sys.platform, starts(run_as, self.script))
@@ -115,6 +115,8 @@ class Question:
         walk = Walk(tree, self.world, self.package, lazy_annotations=self.world.version >= (3, 14))
         self.names = Names(walk, tree, self.world, self.resolver, self.added).run()
         asked = self.name is not None or self.added is not None
+        if self.whole and not self.world.main:
+            self.resolver.keep(tree, walk, len(self.data))
         self.compiled()
         disk = Disk(self.names, self.resolver, self.path, self.added, self.script, asked).run()
         self.notes += disk.notes

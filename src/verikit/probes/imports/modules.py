@@ -84,7 +84,8 @@ REMOVED = {
     ): "aifc audioop cgi cgitb chunk crypt imghdr lib2to3 mailcap msilib nis nntplib ossaudiodev pipes sndhdr spwd sunau telnetlib uu xdrlib",
 }
 ADDED = {(3, 9): "zoneinfo graphlib", (3, 11): "tomllib", (3, 14): "annotationlib compression concurrent.interpreters"}
-MOST_MODULES = 400
+# A tree takes some 80 times its source in memory: what is kept of other modules stays below the look's 64 MiB.
+MOST_KEPT = 768 << 10
 MOST_MODULE_BYTES = 4 << 20
 
 
@@ -318,11 +319,10 @@ class Resolver:
         return self.summaries[file]
 
     def _read(self, file, package):
-        if len(self.summaries) > MOST_MODULES:
-            self.summaries.clear()
         try:
             with self.place.open(file) as raw:
                 data = raw.read(MOST_MODULE_BYTES)
+            self.make_room(len(data))
             tree = placement.parse(data)
         except (OSError, CannotSee, *placement.ERRORS):
             return None
@@ -330,6 +330,20 @@ class Resolver:
 
         world = World(self.world.version, self.world.platform, False)
         return Summary(tree, Walk(tree, world, package or None), file)
+
+    def make_room(self, more):
+        """Forgets what was kept of other modules before it is too much."""
+        self.shared["kept"] = self.shared.get("kept", 0) + more
+        if self.shared["kept"] > MOST_KEPT:
+            self.summaries.clear()
+            self.shared["kept"] = more
+
+    def keep(self, tree, walk, size):
+        """The examined file itself may be asked for by its neighbours in the tree."""
+        file = os.path.abspath(self.path)
+        if file not in self.summaries:
+            self.make_room(size)
+            self.summaries[file] = Summary(tree, walk, file)
 
     # Names.
 
@@ -432,7 +446,11 @@ class Resolver:
 
     def _exported(self, module):
         found = self.find(module)
-        if found is not None and found.kind in ("builtin", "extension") and module in C_MODULES:
+        if (
+            found is not None
+            and found.kind in ("builtin", "extension")
+            and (module in C_MODULES or (found.kind == "builtin" and module in sys.builtin_module_names))
+        ):
             return frozenset(name for name in dir(__import__(module)) if not name.startswith("_"))
         summary = self.summary(module)
         if summary is None:
@@ -460,9 +478,7 @@ class Resolver:
         names = []
         for node in ast.walk(summary.tree):
             value = None
-            if isinstance(node, ast.Assign) and any(dotted(t) == "__all__" for t in node.targets):
-                value, names = node.value, []
-            elif isinstance(node, ast.AnnAssign) and dotted(node.target) == "__all__" and node.value is not None:
+            if (isinstance(node, ast.Assign) and any(dotted(t) == "__all__" for t in node.targets)) or (isinstance(node, ast.AnnAssign) and dotted(node.target) == "__all__" and node.value is not None):
                 value, names = node.value, []
             elif isinstance(node, ast.AugAssign) and dotted(node.target) == "__all__":
                 value = node.value

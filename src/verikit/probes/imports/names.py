@@ -939,7 +939,7 @@ class Names:
                 if not bind.imported or bind.arm.dead:
                     continue
                 loads = [load.line for scope in self.walk.scopes for load in scope.loads.get(name, ())]
-                if name == "__doc__" and not loads and ast.get_docstring(self.tree) is None:
+                if name == "__doc__" and not loads and (self.added is None or ast.get_docstring(self.tree) is None):
                     continue
                 text = "line %d takes %s, which Python gives to this module" % (bind.line, name)
                 self.conflict("N16", name, bind.line, text, None, min(loads, default=None))
@@ -1065,6 +1065,7 @@ def _optional(arm, bind):
     return arm.kind == "try" and (
         (arm.label.startswith("handler") and bind.kind not in ("except", "del"))
         or (arm.label == "body" and bind.imported)
+        or (arm.label == "else" and bind.kind == "del")
     )
 
 

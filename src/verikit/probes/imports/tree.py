@@ -4,6 +4,8 @@ import json
 import os
 
 from verikit.probes.imports import look
+from verikit.probes.imports.conditions import World
+from verikit.probes.imports.modules import Resolver
 from verikit.probes.place import CannotSee
 
 MOST_FILES = 50000
@@ -16,9 +18,12 @@ def inspect(place, path, run_as="auto", root=None, python="host"):
     if not files:
         raise CannotSee("nothing_seen", "no Python file beneath %s" % path)
     cores = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, 8, len(files))
-    shares = [files[at::cores] for at in range(cores)]
-    waiting = [forked(place, share, run_as, root, python) for share in shares[1:]]
-    rows = judged(place, shares[0], run_as, root, python)
+    shared = {}
+    Resolver(place, World(), path, root, python=python, shared=shared).known  # asked once, before the forks
+    size = -(-len(files) // cores)
+    shares = [files[at : at + size] for at in range(0, len(files), size)]  # neighbours stay together
+    waiting = [forked(place, share, run_as, root, python, shared) for share in shares[1:]]
+    rows = judged(place, shares[0], run_as, root, python, shared)
     for pid, pipe in waiting:
         with os.fdopen(pipe, "rb") as heard:
             said = heard.read()
@@ -41,9 +46,10 @@ def python_files(place, path):
     return sorted(found)
 
 
-def judged(place, files, run_as, root, python):
+def judged(place, files, run_as, root, python, shared=None):
     """What a share of the files comes to."""
-    rows, shared = {"findings": [], "unknowns": [], "imports": 0, "lines": 0, "counts": [0, 0], "notes": 0}, {}
+    rows = {"findings": [], "unknowns": [], "imports": 0, "lines": 0, "counts": [0, 0], "notes": 0}
+    shared = {} if shared is None else shared
     for at, file in enumerate(files):
         if not at % 50:
             place.progress(at, len(files), "files")
@@ -65,7 +71,7 @@ def judged(place, files, run_as, root, python):
     return rows
 
 
-def forked(place, files, run_as, root, python):
+def forked(place, files, run_as, root, python, shared):
     """(pid, pipe) of a fork that judges a share and answers in one line."""
     import warnings
 
@@ -77,7 +83,9 @@ def forked(place, files, run_as, root, python):
         try:
             os.close(heard)
             with os.fdopen(said, "wb") as out:
-                out.write(json.dumps(judged(type(place)(), files, run_as, root, python)).encode("ascii") + b"\n")
+                out.write(
+                    json.dumps(judged(type(place)(), files, run_as, root, python, shared)).encode("ascii") + b"\n"
+                )
         finally:
             os._exit(0)
     os.close(said)
