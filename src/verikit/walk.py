@@ -9,6 +9,7 @@ coroutines run to their end in the calling thread and never suspend.
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -39,7 +40,7 @@ from verikit.clock import Clock
 from verikit.errors import Cause, Unseen
 from verikit.finding import OPEN, Finding, Result, Span, unseen
 from verikit.hosts.base import HereHost, traceback_of
-from verikit.text import count, seconds
+from verikit.text import clean, count, seconds
 from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict, all_of, any_of, kth_highest
 
 if TYPE_CHECKING:
@@ -118,24 +119,25 @@ class Walk:
         parts = parts_of(check)
         cells = cell.split(fold, len(parts), self.short_circuit)
         coros = [self._part(part, where, due, own, shared) for part, own in zip(parts, cells, strict=True)]
-        return _folded(check, fold, await self._gather(coros, cells, parts))
+        return _folded(check, fold, await self._gather(coros, cells, [(part, where) for part in parts]))
 
     async def _on(self, check: On, due: Due, cell: Cell) -> Result:
         fold = all_of if check.at_least is None else _at_least(check.at_least)
         cells = cell.split(fold, len(check.hosts), self.short_circuit)
         shared = Shared()
         coros = [self.on_host(check.part, host, due, own, shared) for host, own in zip(check.hosts, cells, strict=True)]
-        return _folded(check, fold, await self._gather(coros, cells, [check.part] * len(coros)))
+        parts = await self._gather(coros, cells, [(check.part, host) for host in check.hosts])
+        return _folded(check, fold, [_at(host, part) for host, part in zip(check.hosts, parts, strict=True)])
 
     async def on_host(self, part: Check, host: Address, due: Due, cell: Cell, shared: Shared | None) -> Result:
         """The part's result with its unbound leaves looked at on one host."""
-        return attrs.evolve(await self.node(part, host, due, cell, shared), host=str(host))
+        return _at(host, await self.node(part, host, due, cell, shared))
 
     async def _part(self, check: Check, where: Address, due: Due, cell: Cell, shared: Shared | None) -> Result:
         if shared is None or unbound(check):
             return await self.node(check, where, due, cell, shared)
-        # Bound beneath an outer `.on`: the same claim for every host of it, so it runs once.
-        result = await shared.once(check, lambda: self.node(check, where, due, Cell(), None), self.concurrent)
+        # Bound beneath an outer `.on`: the same claim for every host of it, so it runs once for all that are due.
+        result = await shared.once(check, due, self._now, lambda: self.node(check, where, due, Cell(), None))
         cell.settle((result.verdict, result.verdict))
         return result
 
@@ -223,7 +225,7 @@ class Walk:
         """The answer to a question on a host; shared with every equal one that was due when it was asked."""
         key = (asking.address, look)
         question = self._questions.get(key)
-        if question is None or (question.asked is not None and question.asked < asking.due):
+        if question is None or not question.serves(asking.due):
             question = self._questions[key] = Question()
             question.begin(self._put(question, asking.address, look))
         try:
@@ -236,10 +238,12 @@ class Walk:
         assert self.hosts is not None
         try:
             host = await self.hosts.host(address)
-            question.python = getattr(host, "python", "") or ""
         finally:
             question.asked = self._now()
-        return await host.ask(look, **self._told(address, look)) if self.progress else await host.ask(look)
+        try:
+            return await (host.ask(look, **self._told(address, look)) if self.progress else host.ask(look))
+        finally:
+            question.python = host.python  # an agent says which it is with its first answer
 
     def _told(self, address: Address, look: Look) -> dict[str, Any]:
         tell = self.progress
@@ -268,20 +272,20 @@ class Walk:
             await _end([work, alarm])
 
     async def _gather(
-        self, coros: Sequence[Coroutine[Any, Any, Result]], cells: Sequence[Cell], checks: Sequence[Check]
+        self, coros: Sequence[Coroutine[Any, Any, Result]], cells: Sequence[Cell], parts: Sequence[tuple[Check, Address]]
     ) -> list[Result]:
         if not self.concurrent:
             return [
-                await _moot(coro, check) if cell.moot else await coro
-                for coro, cell, check in zip(coros, cells, checks, strict=True)
+                _moot(coro, *part) if cell.moot else await coro
+                for coro, cell, part in zip(coros, cells, parts, strict=True)
             ]
         if len(coros) == 1 and not self.short_circuit:
             return [await coros[0]]
         import asyncio
 
         tasks = [
-            asyncio.ensure_future(_unless_moot(coro, cell, check))
-            for coro, cell, check in zip(coros, cells, checks, strict=True)
+            asyncio.ensure_future(_unless_moot(coro, cell, *part))
+            for coro, cell, part in zip(coros, cells, parts, strict=True)
         ]
         for cell, task in zip(cells, tasks, strict=True):
             cell.stop = task.cancel
@@ -305,24 +309,24 @@ async def _end(tasks: Sequence[asyncio.Future[Any]]) -> None:
             task.exception()  # taken note of: whoever awaited has it, or is being cancelled
 
 
-async def _unless_moot(coro: Coroutine[Any, Any, Result], cell: Cell, check: Check) -> Result:
+async def _unless_moot(coro: Coroutine[Any, Any, Result], cell: Cell, check: Check, where: Address) -> Result:
     import asyncio
 
     if cell.moot:
-        return await _moot(coro, check)
+        return _moot(coro, check, where)
     try:
         return await coro
     except asyncio.CancelledError:
         if not cell.moot:
             raise
-        return blank(check, Local(), _CANCELLED)
+        return blank(check, where, _CANCELLED)
     finally:
         coro.close()
 
 
-async def _moot(coro: Coroutine[Any, Any, Result], check: Check) -> Result:
+def _moot(coro: Coroutine[Any, Any, Result], check: Check, where: Address) -> Result:
     coro.close()
-    return blank(check, Local(), _CANCELLED)
+    return blank(check, where, _CANCELLED)
 
 
 _CANCELLED = unseen(Cause.CANCELLED, "cancelled: the verdict was settled without it")
@@ -353,6 +357,7 @@ class Question:
         self.asked: Due | None = None
         self.python = ""
         self._waiting = 0
+        self._dropped = False
         self._task: asyncio.Future[Facts] | None = None
 
     def begin(self, coro: Coroutine[Any, Any, Facts]) -> None:
@@ -360,6 +365,10 @@ class Question:
         import asyncio
 
         self._task = asyncio.ensure_future(coro)
+
+    def serves(self, due: Due) -> bool:
+        """Whether its answer is one for what became due then."""
+        return not self._dropped and (self.asked is None or self.asked >= due)
 
     async def answer(self) -> Facts:
         """The facts; when nobody waits for them any more, the look is ended where it runs."""
@@ -372,48 +381,101 @@ class Question:
         finally:
             self._waiting -= 1
             if not self._waiting and not self._task.done():
-                self.asked = (float("-inf"), 0)  # serves nobody who comes later
+                self._dropped = True
                 await _end([self._task])
 
 
 class Shared:
-    """Bound parts beneath one `.on`: each runs once for all its hosts."""
+    """Bound parts beneath one `.on`: each runs once for all hosts for which it was due when it began."""
 
     def __init__(self) -> None:
-        self._running: dict[Check, Question] = {}
-        self._done: dict[Check, Result] = {}
+        self._begun: dict[Any, Question] = {}
 
-    async def once(self, check: Check, start: Callable[[], Coroutine[Any, Any, Result]], concurrent: bool) -> Result:
-        """The result of the first start for an equal check."""
-        if not concurrent:
-            if check not in self._done:
-                self._done[check] = await start()
-            return self._done[check]
-        if check not in self._running:
-            self._running[check] = Question()
-            self._running[check].begin(start())
-        return await self._running[check].answer()  # type: ignore[no-any-return]
+    async def once(
+        self, check: Check, due: Due, now: Callable[[], Due], start: Callable[[], Coroutine[Any, Any, Result]]
+    ) -> Result:
+        """The result of an equal check that began when this one was due; else it begins now."""
+        key = _key(check)
+        question = self._begun.get(key)
+        if question is None or not question.serves(due):
+            question = self._begun[key] = Question()
+            question.asked = now()
+            question.begin(start())
+        return await question.answer()  # type: ignore[no-any-return]
+
+
+def _key(check: Check) -> Any:
+    """What stands for equal checks; its repr tells 1 from True. One that has neither hash nor repr stands for itself."""
+    try:
+        hash(check)
+        return check, repr(check)
+    except Exception:
+        return id(check)
 
 
 async def examined(check: Check, host: Host) -> Finding:
-    """The leaf's finding; whatever goes wrong on the way is one, too."""
+    """The leaf's finding; whatever goes wrong on the way is one, too, but for an order to stop."""
     try:
-        finding = await check.examine(host)
-        if not isinstance(finding, Finding):
-            raise TypeError(f"{type(check).__name__}.judge returned {finding!r}, not a Finding")
-        return finding.safe()
-    except Unseen as error:
-        if error.cause is Cause.MISSING and check.absent is FAIL:
-            return Finding(FAIL, error.reason, facts=error.facts).safe()
-        return unseen(error.cause, error.reason, error.facts).safe()
-    except Exception as error:
-        why = f"{type(check).__name__} failed to judge: {type(error).__name__}: {error}"
+        return (await _found(check, host)).safe()
+    except BaseException as error:
+        if _stops(error):
+            raise
+        if not isinstance(error, Exception) and _cancelled(error):
+            return unseen(Cause.CANCELLED, f"{type(check).__name__}: what it asked was cancelled")
+        why = f"{type(check).__name__} failed to judge: {_words(error)}"
         return unseen(Cause.PROBE_ERROR, why, traceback_of(error)).safe()
 
 
+async def _found(check: Check, host: Host) -> Finding:
+    try:
+        finding = await check.examine(host)
+    except Unseen as error:
+        if error.cause is Cause.MISSING and check.absent is FAIL:
+            return Finding(FAIL, error.reason, facts=error.facts)
+        return unseen(error.cause, error.reason, error.facts)
+    if not isinstance(finding, Finding):
+        raise TypeError(f"{type(check).__name__}.judge returned {finding!r:.200}, not a Finding")
+    return finding
+
+
+def _stops(error: BaseException) -> bool:
+    """Whether it orders the run to stop: Ctrl-C, or a cancellation that comes from outside of the check."""
+    if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
+        return True
+    if not _cancelled(error):
+        return False
+    import asyncio
+
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # no loop: nobody could have cancelled it
+        return False
+    # Before Python 3.11 a task does not say whether it was told to; then it counts as told.
+    return task is not None and (not hasattr(task, "cancelling") or task.cancelling() > 0)
+
+
+def _cancelled(error: BaseException) -> bool:
+    asyncio = sys.modules.get("asyncio")
+    return asyncio is not None and isinstance(error, asyncio.CancelledError)
+
+
+def _words(error: BaseException) -> str:
+    """The exception in words, also one that fails to say them."""
+    import traceback
+
+    return "".join(traceback.format_exception_only(type(error), error)).strip()
+
+
 async def examine_live(check: Check) -> Finding:
-    """The finding of a leaf about an object in memory, made in this very thread."""
-    return await examined(check, HereHost(Local()))
+    """The finding of a leaf about an object in memory, made in this very thread, without a loop."""
+    try:
+        return run_without_loop(examined(check, HereHost(Local())))  # type: ignore[no-any-return]
+    except Waits as error:
+        return unseen(Cause.PROBE_ERROR, f"{type(check).__name__}: {error}")
+
+
+class Waits(RuntimeError):
+    """A coroutine that should have run to its end waited."""
 
 
 def run_without_loop(coro: Coroutine[Any, Any, Any]) -> Any:
@@ -423,7 +485,7 @@ def run_without_loop(coro: Coroutine[Any, Any, Any]) -> Any:
     except StopIteration as done:
         return done.value
     coro.close()
-    raise RuntimeError("a check of an object in memory may only await its host")
+    raise Waits("a check of an object in memory may await its host, and nothing else")
 
 
 # Folding.
@@ -446,7 +508,7 @@ def fold_span(fold: Fold, spans: Sequence[Span]) -> Span:
 def _folded(check: Check, fold: Fold, parts: Sequence[Result]) -> Result:
     return Result(
         kind=type(check).__name__,
-        title=check.title,
+        title=_titled(check),
         verdict=fold([part.verdict for part in parts]),
         can_become=fold_span(fold, [part.can_become for part in parts]),
         parts=tuple(parts),
@@ -456,7 +518,7 @@ def _folded(check: Check, fold: Fold, parts: Sequence[Result]) -> Result:
 def _spoken(check: Check, finding: Finding, where: Address | None = None) -> Result:
     return Result(
         kind=type(check).__name__,
-        title=check.title,
+        title=_titled(check),
         verdict=finding.verdict,
         can_become=finding.can_become,
         finding=finding,
@@ -464,12 +526,19 @@ def _spoken(check: Check, finding: Finding, where: Address | None = None) -> Res
     )
 
 
+def _at(host: Address, part: Result) -> Result:
+    """The part of an `On` for that host."""
+    return part if part.host == str(host) else attrs.evolve(part, host=str(host))
+
+
 def blank(check: Check, where: Address, finding: Finding) -> Result:
     """The result of a part that was not looked at: its whole tree, each leaf with that finding."""
-    beneath = parts_of(check)
-    if not beneath:
+    if isinstance(check, On):
+        parts = [_at(host, blank(check.part, host, finding)) for host in check.hosts]
+    else:
+        parts = [blank(part, where, finding) for part in parts_of(check)]
+    if not parts:
         return _spoken(check, finding, where=None if check.live else where)
-    parts = [blank(part, where, finding) for part in beneath]
     return attrs.evolve(_folded(check, all_of, parts), can_become=OPEN)
 
 
@@ -546,8 +615,20 @@ def _said(result: Result) -> list[tuple[Verdict, str]]:
 
 
 def _short(check: Check) -> str:
-    text = repr(check)
+    text = clean(_said_of(check, repr))
     return text if len(text) <= 80 else text[:79] + "…"
+
+
+def _titled(check: Check) -> str:
+    return _said_of(check, lambda check: str(check.title))
+
+
+def _said_of(check: Check, say: Callable[[Check], str]) -> str:
+    """What a check says of itself; one that fails to is called by its class."""
+    try:
+        return say(check)
+    except Exception:
+        return f"{type(check).__qualname__}(…)"
 
 
 def waits(check: Check) -> bool:

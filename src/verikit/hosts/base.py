@@ -14,7 +14,14 @@ from verikit.probes.place import CannotSee, Place
 
 
 class BaseHost:
-    """What every host has in common. A new kind defines `ask`, and `close` if it holds something."""
+    """What every host has in common. A new kind defines `ask`, and `close` if it holds something.
+
+    python: the interpreter that answered, version and path; empty where there is none to tell.
+    failure: why it can't be asked any more, once that is so.
+    """
+
+    python: str = ""
+    failure: Unseen | None = None
 
     def __init__(self, address: Address) -> None:
         self.address = address

@@ -54,9 +54,6 @@ class FakeHost(Address):
 class OpenFake(BaseHost):
     """A `FakeHost` that was opened."""
 
-    python = ""
-    failure = None
-
     def __init__(self, address: FakeHost, clock: Clock) -> None:
         super().__init__(address)
         self._fake, self._clock = address, clock
