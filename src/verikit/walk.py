@@ -243,7 +243,7 @@ class Walk:
         try:
             return await (host.ask(look, **self._told(address, look)) if self.progress else host.ask(look))
         finally:
-            question.python = host.python  # an agent says which it is with its first answer
+            question.python = str(host.python)  # an agent says which it is with its first answer
 
     def _told(self, address: Address, look: Look) -> dict[str, Any]:
         tell = self.progress
