@@ -321,6 +321,25 @@ def test_unread_format_is_not_missing(tmp_path):
     assert (finding.verdict, finding.cause) == (UNKNOWN, Cause.UNSUPPORTED)
 
 
+def test_other_files_in_a_folder(tmp_path):
+    """
+    A file of no known format in a folder is left out with a warning; what is then missing can't be told.
+    """
+    torch.save(zeros(w=(3,)), tmp_path / "w.pt")
+    (tmp_path / "vocab.bin").write_bytes(b"no format at all")
+
+    seen = look(tmp_path, {"w": "3"})
+    unseen = look(tmp_path, {"w": "3", "v": "3"})
+
+    assert (seen.verdict, seen.warnings) == (
+        PASS,
+        ("1 file of no format that is known here left out, vocab.bin first",),
+    )
+    assert (unseen.verdict, unseen.cause) == (UNKNOWN, Cause.UNSUPPORTED)
+    assert look(tmp_path, {"w": "3"}, strict=True).verdict is UNKNOWN
+    assert look(tmp_path / "*", {"w": "3"}).verdict is UNKNOWN
+
+
 @pytest.mark.parametrize("more", [{"values": "some"}, {"seed": -1}, {"config": 3}, {"dims": [1]}, {"ignore": "{"}])
 def test_refused_arguments(more):
     """

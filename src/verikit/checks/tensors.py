@@ -184,7 +184,11 @@ class TensorShapeSane(Check):
     def _seen(self, facts: Facts) -> Finding | Seen:
         entries, files = _entries(facts)
         constants = self._constants(facts)
-        if self.values == "none" and not self.ignore and not facts.get("faults") and not facts.get("unknowns"):
+        if (
+            self.values == "none"
+            and not self.ignore
+            and not any(facts.get(key) for key in ("faults", "unknowns", "left"))
+        ):
             dims = quick(self.compiled, entries, constants, self.strict)
             if dims is not None:
                 return self._passed(entries, files, dims)
@@ -245,7 +249,7 @@ class TensorShapeSane(Check):
 
     def _decided(self, seen: Seen, drawn: Drawn, scanned: Facts = None) -> Finding:
         facts, entries, files, outcome = seen.facts, seen.entries, seen.files, seen.outcome
-        _file_faults(facts, files, outcome)
+        _file_faults(facts, files, outcome, self.strict)
         _index_faults(facts, self.compiled, outcome)
         _list_faults(outcome)
         _value_faults(outcome, drawn, scanned)
@@ -273,7 +277,12 @@ class TensorShapeSane(Check):
                 cause=Cause.NOTHING_SEEN,
                 facts=told,
             )
-        return self._passed(entries, files, outcome.dims, told, drawn)
+        left = facts.get("left", ())
+        finding = self._passed(entries, files, outcome.dims, told, drawn)
+        warning = (
+            f"{count(len(left), 'file')} of no format that is known here left out, {left[0]} first" if left else ()
+        )
+        return attrs.evolve(finding, warnings=warning)
 
     def _passed(
         self,
@@ -480,10 +489,14 @@ def _entries(facts: Facts) -> tuple[list[Entry], list[str]]:
     return rows, files
 
 
-def _file_faults(facts: Facts, files: list[str], outcome: Outcome) -> None:
+def _file_faults(facts: Facts, files: list[str], outcome: Outcome, strict: bool) -> None:
     """What is wrong with the files themselves comes before what is wrong with their tensors."""
     broken = {files[number] for number, _, _ in facts.get("faults", ())}
-    if broken or facts.get("unknowns"):  # what is missing may be in what could not be read
+    left = facts.get("left", ())
+    if left and (strict or any(fault.kind == "missing" for fault in outcome.faults)):
+        words = f"{', '.join(left[:3])}{f' and {len(left) - 3} more' if len(left) > 3 else ''}"
+        outcome.unknown.append(("unsupported", f"files of no format that is known here may hold more: {words}"))
+    if broken or left or facts.get("unknowns"):  # what is missing may be in what could not be read
         outcome.faults[:] = [fault for fault in outcome.faults if fault.kind != "missing"]
     outcome.faults += [Fault("file", -1, files[number], "", what) for number, _, what in facts.get("faults", ())]
     for number, cause, what in facts.get("unknowns", ()):

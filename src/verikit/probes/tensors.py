@@ -57,6 +57,7 @@ def inspect(place, path, config="config.json", under=""):
         "config_file": os.path.basename(config),
         "faults": [],
         "unknowns": [],
+        "left": [],
         "metadata": {},
     }
     for number, name in enumerate(files):
@@ -70,7 +71,10 @@ def inspect(place, path, config="config.json", under=""):
                 continue
             extra = None if plain else extra_of(layout, row, storages)
             fold.tensor(number, label[len(under) :], row.dtype, row.shape, extra)
-        tell_layout(facts, number, name, layout)
+        if layout.format is None and root == path and layout.size:
+            facts["left"].append(name)  # a folder has other things in it; what was named by itself is not left out
+        else:
+            tell_layout(facts, number, name, layout)
         if number % 256 == 255:
             place.progress(number + 1, len(files), "files")
     whole_folders(place, path, root, files, fold, facts, under)
