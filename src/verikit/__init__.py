@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from verikit.checks.spec_from import spec_from, spec_from_config
     from verikit.checks.syntax import SyntaxValid
     from verikit.checks.tensors import TensorShapeSane
+    from verikit.layout import checkpoint_layout
     from verikit.manifest import Manifest, newest_intact, seal
 
 # What is imported when it is first used: its name, and the module that it comes from. One line a check.
@@ -57,6 +58,7 @@ LAZY = {
     "ProcessAlive": "verikit.checks.process",
     "SyntaxValid": "verikit.checks.syntax",
     "TensorShapeSane": "verikit.checks.tensors",
+    "checkpoint_layout": "verikit.layout",
     "newest_intact": "verikit.manifest",
     "register_program": "verikit.checks.log",
     "seal": "verikit.manifest",
@@ -101,6 +103,7 @@ __all__ = [
     "__version__",
     "at_least",
     "check",
+    "checkpoint_layout",
     "hosts",
     "mark",
     "newest_intact",
