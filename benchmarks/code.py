@@ -1,4 +1,4 @@
-"""What it costs to judge code: SyntaxValid beside compile(), py_compile and others, ImportConflict beside the parser and pyflakes.
+"""What it costs to judge code: SyntaxValid beside compile() and others, ImportConflict beside the parser and pyflakes.
 
     python benchmarks/code.py [a tree of Python files]
 
@@ -108,7 +108,8 @@ def layer_{n}(hidden, mask=None, *, scale=1.0):
         hidden = hidden + part * at
     return {{"hidden": hidden, "width": width, "root": os.path.join("a", str({n}))}}
 '''
-HEAD = "import json\nimport logging\nimport math\nimport os\nfrom functools import partial\n\nlogger = logging.getLogger(__name__)\n"
+HEAD = "import json\nimport logging\nimport math\nimport os\nfrom functools import partial\n\n"
+HEAD += "logger = logging.getLogger(__name__)\n"
 
 
 def conflicts(tree: str) -> None:

@@ -29,7 +29,7 @@ def case(
         for key, value in files.items()
     }
     probes = [probe] if probe and isinstance(probe[0], str) else list(probe)
-    CASES.append(dict(rule=rule, conflict=conflict, files={into: text, **more}, name=name, inject=inject, line=line, probes=probes, run_as=run_as, into=into, target=target or into, python=python))  # fmt: skip
+    CASES.append({"rule": rule, "conflict": conflict, "files": {into: text, **more}, "name": name, "inject": inject, "line": line, "probes": probes, "run_as": run_as, "into": into, "target": target or into, "python": python})  # fmt: skip
 
 
 def bad(rule, text, *args, **more):

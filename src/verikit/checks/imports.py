@@ -138,7 +138,8 @@ def _tree(subject: str, facts: Facts) -> Finding:
         )
     if facts["unknowns"]:
         row = facts["unknowns"][0]
-        rest = f"{count(facts['untold'], 'file')} of {facts['files']:,} can't be told; the first: {row['file']}: {row['message']}"
+        rest = f"{count(facts['untold'], 'file')} of {facts['files']:,} can't be told"
+        rest += f"; the first: {row['file']}: {row['message']}"
         return Finding(UNKNOWN, f"{subject}: {rest}", facts=facts, cause=Cause.AMBIGUOUS)
     return Finding(PASS, f"{subject}: no conflict; {seen}", facts=facts)
 

@@ -250,13 +250,13 @@ class Disk:
         mine = self._names_like_std(first) if first is not None else None
         if not mine or os.path.abspath(first) in map(os.path.abspath, self.resolver.known["path"]):
             return
-        for node, _, module, _, arm, scope in live:
+        for node, _, module, _, _arm, scope in live:
             top = module.partition(".")[0]
             if getattr(node, "level", 0) or scope.kind == "function" or top in mine:
                 continue
             hit = loading.reaches(self.resolver, module, mine)
             if hit is not None:
-                by, name, wants = hit
+                _by, name, wants = hit
                 text = "line %d imports %s, which loads %s and gets %s: it lacks %s"
                 self.add("M1", top, node.lineno, text % (node.lineno, top, name, os.path.join(first, name), wants))
 
@@ -285,7 +285,7 @@ class Disk:
             or not any(each.endswith((".dist-info", ".egg-info")) for each in self.resolver._names(found.entry))
         ):
             return []
-        return [row for row in self._records(found.entry).get(os.path.realpath(found.file), ())]
+        return list(self._records(found.entry).get(os.path.realpath(found.file), ()))
 
     def _records(self, folder):
         """{file: [(distribution, hash)]} of the files that more than one distribution in the folder claims."""
@@ -320,7 +320,7 @@ class Disk:
     def _stale_copy(self, node, module, bound, found):
         """A copy in a site folder that hides the folder which a .pth file of an editable install names."""
         top = module.partition(".")[0]
-        folders = [found.entry] + [each for each in self.resolver.vendored()]
+        folders = [found.entry] + list(self.resolver.vendored())
         if found.entry not in self.resolver.known.get("sites", ()) and found.entry not in self.resolver.vendored():
             return
         for row in interpreter.pth_lines(self.resolver.place, folders):
@@ -458,7 +458,7 @@ class Disk:
         patched = any(isinstance(row[0], ast.Attribute) for row in self.walk.writes) or any(
             row[0] == "setattr" for row in self.walk.specials
         )
-        for node, alias, module, order, arm, scope in live:
+        for node, alias, module, order, _arm, scope in live:
             if scope.kind == "function" or (self.added is not None and node.lineno not in self.added):
                 continue
             if any(

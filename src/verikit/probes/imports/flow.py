@@ -228,11 +228,10 @@ def _inline(node):
         elif isinstance(part, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
             hidden = {p.id for each in part.generators for p in ast.walk(each.target) if isinstance(p, ast.Name)}
             rest = [part.generators[0].iter]
-            inner = [p for p in ast.iter_child_nodes(part)]
-            for each in inner:
+            for each in ast.iter_child_nodes(part):
                 for piece in ast.walk(each):
                     if isinstance(piece, ast.NamedExpr) or (isinstance(piece, ast.Name) and piece.id not in hidden):
-                        rest.append(piece) if not isinstance(piece, ast.NamedExpr) else rest.append(piece)
+                        rest.append(piece)
             waiting.extend(rest)
         else:
             waiting.extend(ast.iter_child_nodes(part))

@@ -76,7 +76,7 @@ def effects(resolver, module, depth=0, seen=None):
     total.reads.update(own.reads)
     total.writes.update(own.writes)
     package = module if found.kind == "package" else module.rpartition(".")[0]
-    for node, alias, wanted, _, arm, scope in summary.walk.imports:
+    for node, _alias, wanted, _, arm, scope in summary.walk.imports:
         if scope.kind == "function" or arm.dead:
             continue
         inner = effects(

@@ -192,17 +192,12 @@ class Question:
         rows = []
         for scope in self.names.walk.scopes if self.added is not None else ():
             for name, binds in scope.binds.items():
+                bound = any(each.imported and not each.arm.dead for each in binds)
                 for bind in binds:
-                    if bind.imported and bind.line in self.added and bind.arm.dead and not _checking(bind.arm):
-                        if not any(not each.arm.dead and each.imported for each in binds):
-                            rows.append(
-                                finding(
-                                    "P3",
-                                    name,
-                                    bind.line,
-                                    "line %d is never reached: %s would not be bound" % (bind.line, name),
-                                )
-                            )
+                    idle = bind.imported and bind.line in self.added and bind.arm.dead and not _checking(bind.arm)
+                    if idle and not bound:
+                        text = "line %d is never reached: %s would not be bound" % (bind.line, name)
+                        rows.append(finding("P3", name, bind.line, text))
         return rows
 
     def stars(self, project):

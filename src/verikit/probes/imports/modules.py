@@ -81,7 +81,8 @@ REMOVED = {
     (
         3,
         13,
-    ): "aifc audioop cgi cgitb chunk crypt imghdr lib2to3 mailcap msilib nis nntplib ossaudiodev pipes sndhdr spwd sunau telnetlib uu xdrlib",
+    ): "aifc audioop cgi cgitb chunk crypt imghdr lib2to3 mailcap msilib nis nntplib ossaudiodev pipes sndhdr spwd "
+    "sunau telnetlib uu xdrlib",
 }
 ADDED = {(3, 9): "zoneinfo graphlib", (3, 11): "tomllib", (3, 14): "annotationlib compression concurrent.interpreters"}
 # A tree takes some 80 times its source in memory: what is kept of other modules stays below the look's 64 MiB.
@@ -200,6 +201,10 @@ class Resolver:
             self._frozen = frozenset(self._known["frozen"])
         return self._known
 
+    def ask(self):
+        """Asks the interpreter now, where it would be asked when first needed."""
+        return self.known
+
     def entries(self):
         """sys.path as the start would have it, and the site folders that lie beneath the root."""
         first = [self.root] if self.root else []
@@ -250,10 +255,10 @@ class Resolver:
             return self.find("posixpath")
         top, _, rest = name.partition(".")
         if not rest:
-            self.known
+            known = self.known
             if top in self._builtin:
                 return Found("builtin")
-            entries = self.known["path"] if top in self._frozen else self.entries()
+            entries = known["path"] if top in self._frozen else self.entries()
             found = (
                 self.search(top, entries)
                 or self._mapped(top)
@@ -478,7 +483,14 @@ class Resolver:
         names = []
         for node in ast.walk(summary.tree):
             value = None
-            if (isinstance(node, ast.Assign) and any(dotted(t) == "__all__" for t in node.targets)) or (isinstance(node, ast.AnnAssign) and dotted(node.target) == "__all__" and node.value is not None):
+            targets = (
+                node.targets
+                if isinstance(node, ast.Assign)
+                else [node.target]
+                if isinstance(node, ast.AnnAssign)
+                else []
+            )
+            if any(dotted(each) == "__all__" for each in targets) and node.value is not None:
                 value, names = node.value, []
             elif isinstance(node, ast.AugAssign) and dotted(node.target) == "__all__":
                 value = node.value

@@ -245,9 +245,9 @@ class Names:
         kept = []
         for other, binds in scope.binds.items():
             for bind in binds:
-                if bind.kind == "assign" and first.order < bind.order < second.order:
-                    if any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(bind.node.value)):
-                        kept.append(other)
+                between = bind.kind == "assign" and first.order < bind.order < second.order
+                if between and any(isinstance(p, ast.Name) and p.id == name for p in ast.walk(bind.node.value)):
+                    kept.append(other)
         return kept
 
     def _words(self, scope, name, first, second):
@@ -337,9 +337,8 @@ class Names:
                 and (until is None or load.order < until)
                 and not load.arm.dead
                 and not load.soft
-            ):
-                if not exclusive(gone.arm, load.arm):
-                    return load.line
+            ) and not exclusive(gone.arm, load.arm):
+                return load.line
         if until is not None:
             return None
         alive = [load.line for load in later if not load.soft and not self._dies(load.scope, gone)]
@@ -434,7 +433,7 @@ class Names:
         )
 
     def _bind_text(self, key, kind, node, order, arm, scope):
-        self._late_bind(self.module if scope.kind != "class" else self.module, key, kind, node, order, arm, scope)
+        self._late_bind(self.module, key, kind, node, order, arm, scope)
 
     def _late_bind(self, home, name, kind, node, order, arm, scope, target=None):
         if scope.kind == "function":
@@ -815,7 +814,8 @@ class Names:
             and not name.startswith("_")
         ]
         if above or self.added:
-            text = "which names `from %s import *` on line %d brings can't be told: the module was not found, or fills itself as it runs"
+            text = "which names `from %s import *` on line %d brings can't be told: "
+            text += "the module was not found, or fills itself as it runs"
             self.unknowns.append(
                 {
                     "name": None,
@@ -909,12 +909,11 @@ class Names:
                 and _inside(inner, scope)
                 and name in inner.loads
                 and name not in self.module.binds
-            ):
-                if self._home(inner, name)[0] is self.module:
-                    line = inner.loads[name][0].line
-                    text = "%s, imported on line %d in the body of class %s, is not seen by its method on line %d"
-                    self.added_use(("N10", name, bind.line, text % (name, bind.line, scope.name, line), line, line))
-                    return
+            ) and self._home(inner, name)[0] is self.module:
+                line = inner.loads[name][0].line
+                text = "%s, imported on line %d in the body of class %s, is not seen by its method on line %d"
+                self.added_use(("N10", name, bind.line, text % (name, bind.line, scope.name, line), line, line))
+                return
 
     def _mangled(self):
         for name, line, kind, private, scope in self.walk.mangled:

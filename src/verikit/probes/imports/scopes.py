@@ -147,6 +147,7 @@ _FIELDS = {
     if isinstance(cls, type) and issubclass(cls, ast.AST)
 }
 _NAME, _CONSTANT, _ATTRIBUTE, _CALL = ast.Name, ast.Constant, ast.Attribute, ast.Call
+SPECIAL_METHODS = {"update", "pop", "clear", "setdefault", "insert", "append"}
 SPECIAL_CALLS = {"exec", "eval", "setattr", "globals", "vars", "locals", "delattr", "__import__"}
 
 
@@ -478,9 +479,8 @@ class Walk:
             self.scope.calls.append((func.id, self.order, node.lineno, self.arm))
             if func.id in SPECIAL_CALLS:
                 self.specials.append((func.id, node, self.order, self.arm, self.scope))
-        elif type(func) is _ATTRIBUTE:
-            if func.attr in ("update", "pop", "clear", "setdefault", "insert", "append") or func.attr == "__dict__":
-                self.specials.append(("." + func.attr, node, self.order, self.arm, self.scope))
+        elif type(func) is _ATTRIBUTE and func.attr in SPECIAL_METHODS:
+            self.specials.append(("." + func.attr, node, self.order, self.arm, self.scope))
         self.expression(func)
         for argument in node.args:
             self.expression(argument)

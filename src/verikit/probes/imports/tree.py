@@ -1,5 +1,6 @@
 """Every Python file beneath a folder, judged in one process for each core."""
 
+import gc
 import json
 import os
 
@@ -19,7 +20,7 @@ def inspect(place, path, run_as="auto", root=None, python="host"):
         raise CannotSee("nothing_seen", "no Python file beneath %s" % path)
     cores = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, 8, len(files))
     shared = {}
-    Resolver(place, World(), path, root, python=python, shared=shared).known  # asked once, before the forks
+    Resolver(place, World(), path, root, python=python, shared=shared).ask()  # once, before the forks
     size = -(-len(files) // cores)
     shares = [files[at : at + size] for at in range(0, len(files), size)]  # neighbours stay together
     waiting = [forked(place, share, run_as, root, python, shared) for share in shares[1:]]
@@ -50,11 +51,22 @@ def judged(place, files, run_as, root, python, shared=None):
     """What a share of the files comes to."""
     rows = {"findings": [], "unknowns": [], "imports": 0, "lines": 0, "counts": [0, 0], "notes": 0}
     shared = {} if shared is None else shared
+    usual = gc.get_threshold()
+    gc.set_threshold(100000, 50, 50)  # trees are made of many small objects, and few of them are circles
+    try:
+        _judged(place, files, rows, shared, run_as=run_as, root=root, python=python)
+    finally:
+        gc.set_threshold(*usual)
+    rows["counts"] = [rows["counts"]]
+    return rows
+
+
+def _judged(place, files, rows, shared, **words):
     for at, file in enumerate(files):
         if not at % 50:
             place.progress(at, len(files), "files")
         try:
-            facts = look.inspect(place, file, run_as=run_as, root=root, python=python, shared=shared)
+            facts = look.inspect(place, file, shared=shared, **words)
         except CannotSee as error:
             facts = {
                 "findings": [],
@@ -67,8 +79,6 @@ def judged(place, files, run_as, root, python, shared=None):
         rows["notes"] += len(facts.get("notes", ()))
         rows["counts"][0] += bool(facts["findings"])
         rows["counts"][1] += bool(facts["unknowns"]) and not facts["findings"]
-    rows["counts"] = [rows["counts"]]
-    return rows
 
 
 def forked(place, files, run_as, root, python, shared):
