@@ -253,7 +253,7 @@ def test_stored_depth_is_bounded():
     for _ in range(5000):
         data = {"check": "Not", "fields": {"part": data}}
 
-    with pytest.raises(ValueError, match="at most 200 levels"):
+    with pytest.raises(ValueError, match="at most 100 levels"):
         Check.from_dict({"schema": "verikit.check/1", **data})
 
 

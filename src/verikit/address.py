@@ -162,7 +162,10 @@ def hosts(*where: Any) -> tuple[Address, ...]:
     outside them separate names.  Source of the form: Slurm's hostlist expressions (`scontrol show hostnames`).
     Raises ValueError for a string that names no host, an empty range, or more than 100,000 hosts.
     """
-    return tuple(dict.fromkeys(itertools.islice(_each(where), MOST + 1)))
+    named = list(itertools.islice(_each(where), MOST + 1))
+    if len(named) > MOST:
+        raise ValueError(f"at most {MOST:,} hosts can be named at once; these are more")
+    return tuple(dict.fromkeys(named))
 
 
 def _each(where: Iterable[Any]) -> Iterator[Address]:

@@ -8,15 +8,15 @@ Nodes know nothing of facts, leaves nothing of hosts or time.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, NoReturn, Protocol
 
 import attrs
 
 from verikit.address import Address, hosts
 from verikit.finding import Finding
-from verikit.text import count, seconds
-from verikit.values import Frozen, Live, number, whole
+from verikit.text import count, mask, seconds
+from verikit.values import Frozen, Live, exact, freeze, number, whole
 from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict
 
 Facts = Any
@@ -24,6 +24,9 @@ Facts = Any
 
 LOOK_SECONDS = 60.0
 """How long one look may take when its check says nothing else."""
+
+DEPTH = 100
+"""Levels of a tree: deeper is no claim that a person wrote, and to walk or print it would take more stack than Python has."""
 
 
 class Host(Protocol):
@@ -42,13 +45,13 @@ class Host(Protocol):
 
 @attrs.frozen(repr=False, init=False)
 class Look:
-    """A question: a probe with its arguments. Hashable, so that equal ones are asked once.
+    """A question: a probe with its arguments. Hashable, so that equal ones are asked once (1 and True are two).
 
     `Look(probes.disk.usage, path="/data")`; `.within(600)` gives it that many seconds instead of 60.
     """
 
     function: Callable[..., Facts]
-    arguments: Frozen
+    arguments: Frozen = attrs.field(eq=exact)
     seconds: float
 
     def __init__(self, function: Callable[..., Facts], /, **arguments: Any) -> None:
@@ -83,6 +86,12 @@ class Check:
         if cls.__module__ != __name__:
             REGISTERED[registered_name(cls)] = cls
 
+    def __attrs_post_init__(self) -> None:
+        """Freezes what was given: dicts, lists and sets."""
+        for field in fields_of(type(self)):
+            given = getattr(self, field.name)
+            object.__setattr__(self, field.name, freeze(given))
+
     # What a leaf says of itself.
 
     def look(self) -> Look:
@@ -96,6 +105,13 @@ class Check:
     async def examine(self, host: Host) -> Finding:
         """Asks and judges. Override it to ask twice; ask only `host.ask(look)` and `host.probe(function, …)`."""
         return self.judge(await host.ask(self.look()))
+
+    def across(self, findings: Mapping[str, Finding]) -> Finding | None:
+        """What the findings of several hosts say together, by host; None where there is nothing to add. Pure.
+
+        Asked by `.on` once every host has answered: for what must be the same everywhere.
+        """
+        return None
 
     # Combining.
 
@@ -116,12 +132,10 @@ class Check:
 
     def then(self, other: Check) -> Check:
         """As `self & other`, but `other` runs only where this passed; else it is UNKNOWN, cause `not_run`."""
-        return Then(self, _check("then", other))
+        return Then(self, other)
 
     def named(self, title: str) -> Check:
         """The same claim under a title of its own, kept as one part of the tree."""
-        if not isinstance(title, str) or not title.strip():
-            raise ValueError(f"a title is a non-empty string; got {title!r}")
         return Named(self, title)
 
     # Where.
@@ -138,19 +152,19 @@ class Check:
 
     def after(self, seconds: float) -> Check:
         """The same claim, looked at this many seconds later."""
-        return After(self, number("seconds", seconds, least=0))
+        return After(self, seconds)
 
     def timeout(self, seconds: float) -> Check:
         """The same claim with a deadline, past which it is UNKNOWN, cause `timeout`."""
-        return Timeout(self, number("seconds", seconds, above=0))
+        return Timeout(self, seconds)
 
     def eventually(self, *, within: float, every: float = 1.0) -> Check:
         """Looks every so many seconds until the claim passes, or can't any more, or `within` seconds are over."""
-        return Eventually(self, number("within", within, above=0), number("every", every, above=0))
+        return Eventually(self, within, every)
 
     def consistently(self, *, during: float, every: float = 1.0) -> Check:
         """Looks every so many seconds, at both ends of `during` too; each look must pass."""
-        return Consistently(self, number("during", during, above=0), number("every", every, above=0))
+        return Consistently(self, during, every)
 
     # As a value.
 
@@ -193,13 +207,13 @@ class Check:
 
     def _written(self, written: Callable[[Any], str]) -> str:
         words, in_place = [], True
-        for field in fields_of(type(self)):
+        for field in given_fields(type(self)):
             value, said = getattr(self, field.name), True
             if field.default is not attrs.NOTHING:
-                said = not _is_default(field, value)
+                said = not _is_default(self, field, value)
             in_place = in_place and said and not field.kw_only
             if said:
-                words.append(written(value) if in_place else f"{field.name}={written(value)}")
+                words.append(written(value) if in_place else f"{field.alias}={written(value)}")
         return f"{type(self).__qualname__}({', '.join(words)})"
 
 
@@ -208,7 +222,7 @@ TITLE_WORD = 72
 
 
 def _shortened(value: Any) -> str:
-    text = repr(value)
+    text = mask(repr(value))  # before it is cut: half a secret would not be known for one
     return text if len(text) <= TITLE_WORD else f"{text[: TITLE_WORD // 3]}…{text[-TITLE_WORD * 2 // 3 + 1 :]}"
 
 
@@ -227,34 +241,77 @@ def fields_of(cls: type[Check]) -> tuple[attrs.Attribute[Any], ...]:
     return attrs.fields(cls)  # type: ignore[arg-type,no-any-return]
 
 
-def _is_default(field: attrs.Attribute[Any], value: Any) -> bool:
-    default = field.default
+def given_fields(cls: type[Check]) -> list[attrs.Attribute[Any]]:
+    """The fields that its call takes, under their `alias`; what is derived from them is left out."""
+    return [field for field in fields_of(cls) if field.init]
+
+
+def _is_default(check: Check, field: attrs.Attribute[Any], value: Any) -> bool:
+    default: Any = field.default
     if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
-        default = default.factory()  # type: ignore[union-attr]
+        default = default.factory(check) if default.takes_self else default.factory()
+    default = freeze(default)
     return (type(value) is type(default) and bool(value == default)) or (value is None and default is None)
 
 
 # Nodes.
 
 
-def _check(where: str, value: Any) -> Check:
-    if not isinstance(value, Check):
-        raise TypeError(f"{where} takes checks; got {value!r}")
-    return value
+class Node(Check):
+    """A check made of others."""
+
+    __slots__ = ("_levels",)
+
+    def __attrs_post_init__(self) -> None:
+        for part in parts_of(self):
+            if not isinstance(part, Check):
+                raise TypeError(f"{_WRITTEN.get(type(self), 'a combination')} takes checks; got {part!r}")
+        object.__setattr__(self, "_levels", _own_level(self) + max(map(levels, parts_of(self))))
+        if levels(self) > DEPTH:
+            raise ValueError(
+                f"a claim is at most {DEPTH} levels deep; what is joined by `a & b & c`, `a | b | c`, "
+                "AllOf([…]) or at_least(k, …) takes one level, however many there are"
+            )
 
 
-def _parts(value: Any) -> tuple[Check, ...]:
-    return tuple(_check("a combination", part) for part in value)
+def levels(check: Check) -> int:
+    """How deep the tree is; a leaf is one level."""
+    known: int | None = getattr(check, "_levels", None)
+    # Not kept where it was not built but unpickled.
+    return known or _own_level(check) + max(map(levels, parts_of(check)), default=0)
+
+
+def _own_level(check: Check) -> int:
+    return 0 if isinstance(check, On) else 1  # so that what can be built can be aimed
+
+
+def _tuple(value: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(value)
+
+
+def _seconds(*, least: float | None = None, above: float | None = None) -> Any:
+    """A field that holds a number of seconds."""
+
+    def within_bounds(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
+        number(field.name, value, least=least, above=above)
+
+    return attrs.field(validator=within_bounds)
+
+
+def _title(_: Any, __: Any, value: Any) -> None:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"a title is a non-empty string; got {value!r}")
 
 
 @attrs.frozen(repr=False)
-class AllOf(Check):
+class AllOf(Node):
     """Every part holds: `a & b`."""
 
-    parts: tuple[Check, ...] = attrs.field(converter=_parts)
+    parts: tuple[Check, ...] = attrs.field(converter=_tuple)
 
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "parts", _flat(AllOf, self.parts))
+        super().__attrs_post_init__()
 
     @property
     def title(self) -> str:
@@ -265,13 +322,14 @@ class AllOf(Check):
 
 
 @attrs.frozen(repr=False)
-class AnyOf(Check):
+class AnyOf(Node):
     """Some part holds: `a | b`."""
 
-    parts: tuple[Check, ...] = attrs.field(converter=_parts)
+    parts: tuple[Check, ...] = attrs.field(converter=_tuple)
 
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "parts", _flat(AnyOf, self.parts))
+        super().__attrs_post_init__()
 
     @property
     def title(self) -> str:
@@ -282,7 +340,7 @@ class AnyOf(Check):
 
 
 @attrs.frozen(repr=False)
-class Not(Check):
+class Not(Node):
     """The part does not hold: `~a`."""
 
     part: Check
@@ -296,15 +354,16 @@ class Not(Check):
 
 
 @attrs.frozen(repr=False)
-class AtLeast(Check):
+class AtLeast(Node):
     """At least k parts hold: `at_least(k, a, b, c)`."""
 
     k: int
-    parts: tuple[Check, ...] = attrs.field(converter=_parts)
+    parts: tuple[Check, ...] = attrs.field(converter=_tuple)
 
     def __attrs_post_init__(self) -> None:
         if whole("k", self.k, least=1, unit="checks") > len(self.parts):
             raise ValueError(f"k is a number from 1 to the number of checks, {len(self.parts)}; got {self.k}")
+        super().__attrs_post_init__()
 
     @property
     def title(self) -> str:
@@ -315,7 +374,7 @@ class AtLeast(Check):
 
 
 @attrs.frozen(repr=False)
-class Then(Check):
+class Then(Node):
     """Both hold, the second being looked at only where the first passed: `a.then(b)`."""
 
     first: Check
@@ -330,14 +389,17 @@ class Then(Check):
 
 
 @attrs.frozen(repr=False)
-class On(Check):
+class On(Node):
     """The part holds on each host, or on at least k of them: `a.on(h1, h2, at_least=k)`."""
 
     part: Check
-    hosts: tuple[Address, ...]
+    hosts: tuple[Address, ...] = attrs.field(converter=_tuple)
     at_least: int | None = None
 
     def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        if not all(isinstance(host, Address) for host in self.hosts):
+            raise TypeError(f"hosts is a tuple of addresses, as `.on` makes it; got {self.hosts!r}")
         if not self.hosts:
             raise ValueError("`.on` takes at least one host; got none")
         if not unbound(self.part):
@@ -363,11 +425,11 @@ class On(Check):
 
 
 @attrs.frozen(repr=False)
-class Named(Check):
+class Named(Node):
     """The part under a title of its own: `a.named("…")`."""
 
     part: Check
-    name: str
+    name: str = attrs.field(validator=_title)
 
     @property
     def title(self) -> str:
@@ -378,11 +440,11 @@ class Named(Check):
 
 
 @attrs.frozen(repr=False)
-class After(Check):
+class After(Node):
     """The part, looked at later: `a.after(seconds)`."""
 
     part: Check
-    seconds: float
+    seconds: float = _seconds(least=0)
 
     @property
     def title(self) -> str:
@@ -393,11 +455,11 @@ class After(Check):
 
 
 @attrs.frozen(repr=False)
-class Timeout(Check):
+class Timeout(Node):
     """The part with a deadline: `a.timeout(seconds)`."""
 
     part: Check
-    seconds: float
+    seconds: float = _seconds(above=0)
 
     @property
     def title(self) -> str:
@@ -408,12 +470,12 @@ class Timeout(Check):
 
 
 @attrs.frozen(repr=False)
-class Eventually(Check):
+class Eventually(Node):
     """The part comes to hold: `a.eventually(within=, every=)`."""
 
     part: Check
-    within: float
-    every: float
+    within: float = _seconds(above=0)
+    every: float = _seconds(above=0)
 
     @property
     def title(self) -> str:
@@ -424,12 +486,12 @@ class Eventually(Check):
 
 
 @attrs.frozen(repr=False)
-class Consistently(Check):
+class Consistently(Node):
     """The part keeps holding: `a.consistently(during=, every=)`."""
 
     part: Check
-    during: float
-    every: float
+    during: float = _seconds(above=0)
+    every: float = _seconds(above=0)
 
     @property
     def title(self) -> str:
@@ -450,6 +512,8 @@ def _flat(kind: type[AllOf] | type[AnyOf], parts: tuple[Check, ...]) -> tuple[Ch
         raise ValueError(f"{kind.__name__} combines at least two checks; got {len(flat)}")
     return flat
 
+
+_WRITTEN: dict[type[Check], str] = {Then: "then", Not: "~"}
 
 _BINDING = {AnyOf: 0, AllOf: 1, Not: 2}
 
@@ -513,23 +577,30 @@ def check(function: Callable[..., Any]) -> type[Check]:
         return Look(function, **{name: getattr(self, name) for name in fields})
 
     def judge(self: Any, facts: Facts) -> Finding:
-        holds, reason, rest = (*facts, {})[:3]
+        holds, reason, rest = _answer(function, facts)
         verdict = UNKNOWN if holds is None else PASS if holds else FAIL
         return Finding(verdict, reason, facts=rest)
 
-    body = {"look": look, "judge": judge, "__doc__": function.__doc__, "__module__": function.__module__}
-    cls = attrs.make_class(
-        function.__name__, fields, bases=(Check,), class_body=body, frozen=True, slots=True, repr=False
+    # With its names from the beginning, so that it is registered under no other one.
+    names = {name: getattr(function, name) for name in ("__doc__", "__module__", "__qualname__")}
+    cls = type(function.__name__, (Check,), {"look": look, "judge": judge, **names})
+    return attrs.frozen(these=fields, repr=False)(cls)
+
+
+def _answer(function: Callable[..., Any], facts: Facts) -> tuple[bool | None, str, Mapping[str, Any]]:
+    """What it returned, in the documented form only: any other word or number would count as true."""
+    match facts:
+        case [True | False | None as holds, str(reason)]:
+            return holds, reason, {}
+        case [True | False | None as holds, str(reason), dict(rest)]:
+            return holds, reason, rest
+    raise TypeError(
+        f"{function.__qualname__} returns (holds, reason) or (holds, reason, facts), where holds is True, False or None; "
+        f"it returned {facts!r:.200}"
     )
-    cls.__qualname__ = function.__qualname__
-    cls.__module__ = function.__module__
-    REGISTERED[registered_name(cls)] = cls
-    return cls
 
 
 def _fields_of(function: Callable[..., Any]) -> dict[str, Any]:
-    from verikit.values import freeze
-
     parameters = list(inspect.signature(function).parameters.values())
     plain = all(each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) for each in parameters)
     if not parameters or parameters[0].name != "place" or not plain:

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from verikit.errors import Cause
-from verikit.text import clean
+from verikit.text import clean, line
 from verikit.values import Frozen, freeze
 from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict
 
@@ -18,8 +18,22 @@ Span = tuple[Verdict, Verdict]
 OPEN: Span = (FAIL, PASS)
 
 
+DEEPEST = 250
+"""Levels of a stored result that are followed; no claim is as deep."""
+
+
 def _warnings(value: Any) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+    return (value,) if isinstance(value, str) else tuple(map(str, value))
+
+
+def _facts(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"facts is a mapping from names to JSON values; got {value!r:.200}")
+    return freeze(value)  # type: ignore[no-any-return]
+
+
+def _line(value: str | None) -> str | None:
+    return None if value is None else line(value)
 
 
 @attrs.frozen
@@ -34,10 +48,10 @@ class Finding:
 
     verdict: Verdict = attrs.field(validator=attrs.validators.instance_of(Verdict))
     reason: str = attrs.field(validator=attrs.validators.instance_of(str))
-    facts: Mapping[str, Any] = attrs.field(factory=Frozen, converter=freeze, kw_only=True)
+    facts: Mapping[str, Any] = attrs.field(factory=Frozen, converter=_facts, kw_only=True)
     warnings: tuple[str, ...] = attrs.field(default=(), converter=_warnings, kw_only=True)
     cause: Cause | None = attrs.field(default=None, kw_only=True)
-    final: bool = attrs.field(default=False, kw_only=True)
+    final: bool = attrs.field(default=False, kw_only=True, converter=bool)
 
     def __attrs_post_init__(self) -> None:
         if self.verdict is UNKNOWN:
@@ -53,8 +67,10 @@ class Finding:
         return (self.verdict, self.verdict) if self.final else OPEN
 
     def safe(self) -> Finding:
-        """The same finding fit to be kept: control characters escaped, secrets masked, excerpts bounded."""
-        return attrs.evolve(self, reason=clean(self.reason), facts=clean(self.facts), warnings=clean(self.warnings))
+        """The same finding fit to be kept: a reason of one line, control characters escaped, secrets masked, all bounded."""
+        return attrs.evolve(
+            self, reason=line(self.reason), facts=clean(self.facts), warnings=tuple(map(line, self.warnings))
+        )
 
 
 @attrs.frozen(kw_only=True)
@@ -69,16 +85,16 @@ class Result:
     """
 
     kind: str
-    title: str
+    title: str = attrs.field(converter=line)
     verdict: Verdict
     can_become: Span
     finding: Finding | None = None
     parts: tuple[Result, ...] = ()
-    host: str | None = None
+    host: str | None = attrs.field(default=None, converter=_line)
     started: float = 0.0
     duration: float = 0.0
     earlier: tuple[Result, ...] = ()
-    note: str = ""
+    note: str = attrs.field(default="", converter=line)
 
     @property
     def reason(self) -> str:
@@ -130,8 +146,10 @@ class Result:
         return row
 
     @classmethod
-    def from_dict(cls, row: Mapping[str, Any]) -> Result:
+    def from_dict(cls, row: Mapping[str, Any], depth: int = 0) -> Result:
         """The result that `to_dict` wrote; unknown keys are left aside, as later versions only add."""
+        if depth > DEEPEST:
+            raise ValueError(f"a stored result is at most {DEEPEST} levels deep")
         low, high = row["can_become"]
         verdict = Verdict[row["verdict"]]
         finding = None
@@ -143,18 +161,18 @@ class Result:
                 warnings=row.get("warnings", ()),
                 cause=Cause(row["cause"]) if row.get("cause") else None,
                 final=row.get("final", False),
-            )
+            ).safe()
         return cls(
             kind=row["kind"],
             title=row["title"],
             verdict=verdict,
             can_become=(Verdict[low], Verdict[high]),
             finding=finding,
-            parts=tuple(cls.from_dict(part) for part in row.get("parts", ())),
+            parts=tuple(cls.from_dict(part, depth + 1) for part in row.get("parts", ())),
             host=row.get("host"),
             started=row.get("started", 0.0),
             duration=row.get("duration", 0.0),
-            earlier=tuple(cls.from_dict(look) for look in row.get("earlier", ())),
+            earlier=tuple(cls.from_dict(look, depth + 1) for look in row.get("earlier", ())),
             note=row.get("note", ""),
         )
 

@@ -12,7 +12,7 @@ import queue
 import signal
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from verikit.check import Check
@@ -108,22 +108,60 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
 
 
+CLOSED = "this Session was closed; make a new one"
+
+LAST_WORDS = 5.0
+"""Seconds for what is cancelled at the end of a loop to have ended."""
+
+
+def _end_all(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancels what still runs, so that nobody waits for it for ever."""
+
+    async def end() -> None:
+        await asyncio.sleep(0)  # what was handed over just before becomes a task here
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        if others:
+            await asyncio.wait(others, timeout=LAST_WORDS)
+        await asyncio.sleep(0)  # whoever waited for them is told
+
+    loop.run_until_complete(end())
+    loop.run_until_complete(loop.shutdown_asyncgens())
+
+
 class LoopThread:
     """An event loop in a thread of its own, which any thread may ask."""
 
     def __init__(self, name: str) -> None:
         self.pid = os.getpid()
         self.loop = asyncio.new_event_loop()
+        self._ending = False
+        self._gate = threading.Lock()  # what got in before the end is ended by it, nothing gets in after
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self.loop)
         try:
-            self.loop.run_forever()
+            while not self._ending:
+                self._turn()
+            _end_all(self.loop)
         finally:
             asyncio.set_event_loop(None)
             self.loop.close()
+
+    def _turn(self) -> None:
+        """Runs until told to stop. A task that raises KeyboardInterrupt ends the turn: whoever called it gets that."""
+        with suppress(KeyboardInterrupt, SystemExit):
+            self.loop.run_forever()
+
+    def _submit(self, act: Callable[[], Any]) -> Any:
+        """Does what hands something to the loop, if that still takes anything."""
+        with self._gate:
+            if self._ending:
+                raise RuntimeError(CLOSED)
+            return act()
 
     def begin(self, coro: Coroutine[Any, Any, Any], ended: Callable[[], None]) -> list[asyncio.Task[Any]]:
         """Starts a coroutine in the loop, in the caller's context; the list holds its task as soon as there is one."""
@@ -133,12 +171,17 @@ class LoopThread:
             tasks.append(self.loop.create_task(coro))
             tasks[0].add_done_callback(lambda _: ended())
 
-        self.loop.call_soon_threadsafe(start)  # takes along the context variables of this thread
+        try:
+            self._submit(lambda: self.loop.call_soon_threadsafe(start))  # takes along this thread's context variables
+        except RuntimeError:
+            coro.close()
+            raise
         return tasks
 
     def cancel(self, tasks: list[asyncio.Task[Any]]) -> None:
-        """Cancels what `begin` started, however early."""
-        self.loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
+        """Cancels what `begin` started, however early; at its end the loop does so by itself."""
+        with suppress(RuntimeError):
+            self._submit(lambda: self.loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks]))
 
     def call(self, main: Main) -> Any:
         """The coroutine's result. Ctrl-C ends it in the loop first, then raises."""
@@ -151,6 +194,12 @@ class LoopThread:
                 self.cancel(tasks)
                 caller.serve()
                 raise
+        return self.result(tasks)
+
+    def result(self, tasks: list[asyncio.Task[Any]]) -> Any:
+        """What a task that has ended came to; RuntimeError if it was ended together with the loop."""
+        if tasks[0].cancelled() and self._ending:
+            raise RuntimeError(CLOSED)
         return tasks[0].result()
 
     async def call_async(self, main: Main) -> Any:
@@ -160,12 +209,26 @@ class LoopThread:
         async def live(check: Check) -> Finding:
             return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(examine_live(check), home))
 
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(main(live), self.loop))
+        coro = main(live)
+        try:
+            work = self._submit(lambda: asyncio.run_coroutine_threadsafe(coro, self.loop))
+        except RuntimeError:
+            coro.close()
+            raise
+        try:
+            return await asyncio.wrap_future(work)
+        except asyncio.CancelledError:
+            if work.cancelled() and self._ending:
+                raise RuntimeError(CLOSED) from None
+            raise
 
     def stop(self) -> None:
-        """Ends the loop and its thread; in a forked child, where neither exists, does nothing."""
+        """Ends what still runs, the loop and its thread; in a forked child, where none exists, does nothing."""
         if self.pid != os.getpid() or not self._thread.is_alive():
             return
-        self.loop.call_soon_threadsafe(self.loop.stop)
+        with self._gate:
+            if not self._ending:
+                self._ending = True
+                self.loop.call_soon_threadsafe(self.loop.stop)
         if self._thread is not threading.current_thread():
             self._thread.join()

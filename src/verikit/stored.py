@@ -13,6 +13,7 @@ from typing import Any
 from verikit.address import SSH as SSHAddress
 from verikit.address import Address, Local, expand
 from verikit.check import (
+    DEPTH,
     REGISTERED,
     After,
     AllOf,
@@ -26,7 +27,7 @@ from verikit.check import (
     On,
     Then,
     Timeout,
-    fields_of,
+    given_fields,
     registered_name,
 )
 from verikit.finding import thaw_facts
@@ -35,9 +36,6 @@ from verikit.values import Frozen, Live, freeze
 from verikit.verdict import Verdict
 
 SCHEMA = "verikit.check/1"
-DEPTH = 200
-"""How deep a stored tree may be; deeper is no claim that a person wrote."""
-
 NODES: dict[str, type[Check]] = {
     cls.__name__: cls for cls in (AllOf, AnyOf, Not, AtLeast, Then, On, Named, After, Timeout, Eventually, Consistently)
 }
@@ -63,12 +61,15 @@ def from_dict(
 def _stored(check: Check) -> dict[str, Any]:
     kind = type(check)
     if NODES.get(kind.__name__) is kind:
-        return {"check": kind.__name__, "fields": {f.name: _value(getattr(check, f.name)) for f in fields_of(kind)}}
+        return {"check": kind.__name__, "fields": _fields(check)}
     name = registered_name(kind)
     if REGISTERED.get(name) is not kind:
         raise TypeError(f"{kind.__qualname__} is not registered; define checks as subclasses of Check at module level")
-    fields = {f.name: getattr(check, f.name) for f in fields_of(kind) if f.init}
-    return {"check": name, "fields": {key: _value(value) for key, value in fields.items()}}
+    return {"check": name, "fields": _fields(check)}
+
+
+def _fields(check: Check) -> dict[str, Any]:
+    return {str(field.alias): _value(getattr(check, field.name)) for field in given_fields(type(check))}
 
 
 def _value(value: Any) -> Any:
@@ -108,20 +109,18 @@ class _Loader:
         self.hosts, self.allow = hosts, allow
 
     def check(self, data: Any, depth: int = 0) -> Check:
-        if depth > DEPTH:
-            raise ValueError(f"a stored check is at most {DEPTH} levels deep")
         if (
             not isinstance(data, Mapping)
             or not isinstance(data.get("fields"), Mapping)
             or set(data) - {"check", "fields"}
         ):
             raise ValueError(f"a stored check has `check` and `fields`; got {_glimpse(data)}")
-        name, fields = data["check"], data["fields"]
+        name, fields = data.get("check"), data["fields"]
         cls = NODES.get(str(name)) or self.registered(name)
-        known = {field.name for field in fields_of(cls) if field.init}
+        known = {str(field.alias) for field in given_fields(cls)}
         if set(fields) - known:
             raise ValueError(
-                f"{name} has no field {sorted(set(fields) - known)[0]!r}; it has {', '.join(sorted(known))}"
+                f"{name} has no field {min(set(fields) - known, key=str)!r}; it has {', '.join(sorted(known))}"
             )
         for field in cls.withheld:
             if fields.get(field) is not None and field not in self.allow:
@@ -144,18 +143,20 @@ class _Loader:
         return cls
 
     def value(self, value: Any, depth: int) -> Any:
+        if depth > 3 * DEPTH:
+            raise ValueError(f"a stored check is at most {DEPTH} levels deep")
         if isinstance(value, list):
-            return tuple(self.value(item, depth) for item in value)
+            return tuple(self.value(item, depth + 1) for item in value)
         if not isinstance(value, Mapping):
             return value
         if "check" in value:
-            return self.check(value, depth + 1)
+            return self.check(value, depth + 2)  # a combination is one level for its list, and two for itself
         if "host" in value:
             return self.host(value)
         if "$map" in value:
-            return Frozen([(self.value(key, depth), self.value(item, depth)) for key, item in value["$map"]])
+            return Frozen([(self.value(key, depth + 1), self.value(item, depth + 1)) for key, item in value["$map"]])
         if "$set" in value:
-            return frozenset(self.value(item, depth) for item in value["$set"])
+            return frozenset(self.value(item, depth + 1) for item in value["$set"])
         tag = next(iter(value), "")
         if len(value) != 1 or tag not in TAGS:
             raise ValueError(f"not a stored value: {_glimpse(value)}")
@@ -180,9 +181,15 @@ class _Loader:
 # Values of other types that a field may hold: tag -> (type, how it is written, how it is read). A new one is one row.
 TAGS: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "$mark": (Mark, lambda mark: {"path": mark.path, "entries": thaw_facts(mark.entries)}, lambda data: Mark(**data)),
-    "$verdict": (Verdict, lambda verdict: verdict.name, lambda name: Verdict[name]),
+    "$verdict": (Verdict, lambda verdict: verdict.name, lambda name: _verdict(name)),
     "$datetime": (datetime.datetime, lambda when: when.isoformat(), datetime.datetime.fromisoformat),
 }
+
+
+def _verdict(name: Any) -> Verdict:
+    if name not in Verdict.__members__:
+        raise ValueError(f"a stored verdict is one of {', '.join(Verdict.__members__)}; got {_glimpse(name)}")
+    return Verdict[name]
 
 
 def _glimpse(value: Any) -> str:

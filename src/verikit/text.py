@@ -8,10 +8,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+DIGITS = 4096
+"""Bits of a whole number that a report keeps; Python refuses to write out much longer ones."""
+
 LIMIT = 4096
 """Characters of one string that a report keeps; what a person needs of a log line or traceback fits."""
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Control characters, line and paragraph separators, marks and overrides of direction, what no XML document may hold.
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
 
 # Shapes of secrets that turn up in logs and command lines.  Prefixes are those their issuers document:
 # Hugging Face hf_, OpenAI sk-, GitHub ghp_/gho_/ghs_/github_pat_, GitLab glpat-, AWS AKIA/ASIA, Slack xox?-.
@@ -19,12 +25,12 @@ _SECRET = re.compile(
     r"(?:\b(?:hf_|sk-|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abpr]-)[A-Za-z0-9_\-]{16,}"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"
     r"|\beyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{5,}"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----)?"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
     r"|(?<=://)[^\s/:@]+:[^\s/@]+(?=@)"
     r"|(?i:(?<=bearer )|(?<=basic ))[A-Za-z0-9._~+/\-]{12,}=*)"
 )
 _NAMED_SECRET = re.compile(
-    r"(?i)(\b[\w-]*(?:password|passwd|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|_token)\b[\"']?\s*[=:]\s*[\"']?)"
+    r"(?i)((?:password|passwd|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|_token)\b[\"']?\s*[=:]\s*[\"']?)"
     r"([^\s\"',;)}\]]{6,})"
 )
 MASK = "••••"
@@ -49,10 +55,29 @@ def mask(text: str) -> str:
 
 def bounded(text: str, limit: int = LIMIT) -> str:
     """At most `limit` characters: the beginning and the end, and how much is left out between."""
-    if len(text) <= limit:
-        return text
-    half = limit // 2
-    return f"{text[:half]} … {len(text) - 2 * half:,} characters … {text[-half:]}"
+    return text if len(text) <= limit else _ends(text, text, len(text), limit)
+
+
+def _ends(head: str, tail: str, n: int, limit: int) -> str:
+    half = (limit - len(f" … {n:,} characters … ")) // 2
+    return f"{head[:half]} … {n - 2 * half:,} characters … {tail[-half:]}"
+
+
+def fit(text: str) -> str:
+    """The text as a report keeps it: secrets masked, then control characters escaped, then bounded.
+
+    In this order, so that no secret is cut before it is known for one; of a long text, both ends are read so far that
+    what is cut here does not come to be shown.
+    """
+    if len(text) <= 4 * LIMIT:
+        return bounded(escape(mask(text)))
+    head, tail = (escape(mask(part)) for part in (text[: 2 * LIMIT], text[-2 * LIMIT :]))
+    return _ends(head, tail, len(text), LIMIT)
+
+
+def line(text: str) -> str:
+    """The text fit for a report, on one line."""
+    return fit(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def clean(value: Any) -> Any:
@@ -61,9 +86,11 @@ def clean(value: Any) -> Any:
     Bytes become `{"bytes": base64}`, numbers that JSON lacks (NaN, infinities) and whatever else become text.
     """
     if isinstance(value, str):
-        return escape(mask(bounded(value)))
-    if value is None or isinstance(value, (bool, int)):
+        return fit(value)
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, int):
+        return value if value.bit_length() <= DIGITS else f"about {'-' * (value < 0)}2^{value.bit_length() - 1}"
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, Mapping):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
@@ -55,6 +55,17 @@ def freeze(value: Any) -> Any:
     return value
 
 
+def exact(value: Any) -> Any:
+    """What stands for a frozen value where its type counts: Python calls 1, 1.0 and True equal, JSON does not."""
+    if isinstance(value, Mapping):
+        return Frozen, frozenset((exact(key), exact(item)) for key, item in value.items())
+    if isinstance(value, tuple):
+        return tuple(exact(item) for item in value)
+    if isinstance(value, frozenset):
+        return frozenset(exact(item) for item in value)
+    return type(value), repr(value) if isinstance(value, float) else value
+
+
 def path(value: Any) -> str:
     """A path as text (bytes that are no UTF-8 as surrogates), from str, bytes or os.PathLike; empty or NUL is refused."""
     try:
@@ -66,6 +77,10 @@ def path(value: Any) -> str:
     return text
 
 
+MOST = sys.float_info.max
+"""The largest number; infinities and whole numbers beyond it are no number of anything."""
+
+
 def number(
     name: str, value: Any, *, above: float | None = None, least: float | None = None, unit: str = "seconds"
 ) -> float:
@@ -73,7 +88,7 @@ def number(
     bound = f"above {above:g}" if above is not None else f"at least {least:g}" if least is not None else "finite"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{name} is a number of {unit}, {bound}; got {value!r}")
-    if not math.isfinite(value) or (above is not None and value <= above) or (least is not None and value < least):
+    if not abs(value) <= MOST or (above is not None and value <= above) or (least is not None and value < least):
         raise ValueError(f"{name} is a number of {unit}, {bound}; got {value!r}")
     return value
 

@@ -7,11 +7,13 @@ does for requests.  Both forms of each take the same claims and give the same re
 from __future__ import annotations
 
 import os
+import threading
 import warnings
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import TYPE_CHECKING, Any
 
 from verikit import values
+from verikit.across import across
 from verikit.address import Address, Local, hosts
 from verikit.check import Check, Facts, Look, On, parts_of
 from verikit.clock import SYSTEM, Clock
@@ -104,6 +106,7 @@ class Session:
         self._pool: Any = None
         self._pid = os.getpid()
         self._closed = False
+        self._lock = threading.Lock()
 
     def verify(
         self, check: Check, *, on: Any = None, short_circuit: bool = False, progress: Progress | None = None
@@ -128,6 +131,8 @@ class Session:
     def stream(self, check: Check, *, on: Any = None, progress: Progress | None = None) -> Stream:
         """The result of each host as it finishes: `for result in …` or `async for result in …`.
 
+        What hosts that hold by themselves say together (a dim that differs between them) comes last, with host None.
+
         A claim that is not quantified over hosts at its top gives one result. Leaving the loop early ends the rest.
         """
         return Stream(self, claimed(check, on), progress)
@@ -151,9 +156,8 @@ class Session:
 
     def close(self) -> None:
         """Closes every host. A session that was closed, or made in another process, has nothing to close."""
-        thread, self._thread = self._thread, None
-        self._closed = True
-        if thread is not None and self._pid == os.getpid():
+        thread = self._shut()
+        if thread is not None:
             try:
                 _warn(thread.call(lambda _: self._pool.close()))
             finally:
@@ -171,9 +175,20 @@ class Session:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        import asyncio
+        thread = self._shut()
+        if thread is not None:
+            try:
+                _warn(await thread.call_async(lambda _: self._pool.close()))
+            finally:
+                thread.stop()
 
-        await asyncio.get_running_loop().run_in_executor(None, self.close)
+    def _shut(self) -> LoopThread | None:
+        """The thread to be ended, if this is the one call that does it."""
+        if self._pid != os.getpid():
+            return None
+        with self._lock:
+            thread, self._thread, self._closed = self._thread, None, True
+        return thread
 
     def _answers(self, look: Look, on: Any) -> dict[str, Any]:
         where = hosts(on) if on is not None else (Local(),)
@@ -182,14 +197,16 @@ class Session:
     def _loop(self) -> LoopThread:
         if self._pid != os.getpid():
             raise RuntimeError("this Session belongs to the process that made it; after a fork, make a new one")
-        if self._closed:
-            raise RuntimeError("this Session is closed; make a new one")
-        if self._thread is None:
-            from verikit.loops import LoopThread
+        from verikit.loops import CLOSED, LoopThread
 
-            self._thread = LoopThread("verikit-session")
-            self._pool = self._thread.call(lambda _: _pool_here(self._clock))
-        return self._thread
+        with self._lock:
+            if self._closed:
+                raise RuntimeError(CLOSED)
+            if self._thread is None:
+                thread = LoopThread("verikit-session")
+                self._pool = thread.call(lambda _: _pool_here(self._clock))
+                self._thread = thread
+            return self._thread
 
     async def _verify(self, claim: Check, short_circuit: bool, progress: Progress | None, live: Any) -> Report:
         walk = Walk(self._pool, self._clock, short_circuit=short_circuit, examine_live=live, progress=progress)
@@ -213,7 +230,7 @@ class Stream:
             if tasks and not tasks[0].done():
                 thread.cancel(tasks)
                 caller.serve()
-        tasks[0].result()
+        thread.result(tasks)
 
     async def __aiter__(self) -> AsyncIterator[Result]:
         import asyncio
@@ -247,8 +264,13 @@ class Stream:
             parts = [walk.run(claim)]
         tasks = [asyncio.ensure_future(part) for part in parts]
         try:
+            results = []
             for task in asyncio.as_completed(tasks):
-                to.give(await task)
+                results.append(await task)
+                to.give(results[-1])
+            if isinstance(claim, On) and claim.at_least is None:
+                for together in across(claim.part, results):
+                    to.give(together)
         finally:
             for each in tasks:
                 each.cancel()
@@ -340,7 +362,7 @@ _ranks_warned = False
 
 def _warn_ranks(claim: Check) -> None:
     global _ranks_warned
-    if _ranks_warned or int(os.environ.get("WORLD_SIZE") or 1) <= 1 or "RANK" not in os.environ:
+    if _ranks_warned or os.environ.get("WORLD_SIZE", "1") in ("", "0", "1") or "RANK" not in os.environ:
         return
     if any(not isinstance(host, Local) for node in _nodes(claim) if isinstance(node, On) for host in node.hosts):
         _ranks_warned = True

@@ -8,6 +8,7 @@ coroutines run to their end in the calling thread and never suspend.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
+from verikit.across import across, compares
 from verikit.address import Address, Local
 from verikit.check import (
     After,
@@ -40,7 +42,7 @@ from verikit.clock import Clock
 from verikit.errors import Cause, Unseen
 from verikit.finding import OPEN, Finding, Result, Span, unseen
 from verikit.hosts.base import HereHost, traceback_of
-from verikit.text import clean, count, seconds
+from verikit.text import count, line, seconds
 from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict, all_of, any_of, kth_highest
 
 if TYPE_CHECKING:
@@ -123,11 +125,14 @@ class Walk:
 
     async def _on(self, check: On, due: Due, cell: Cell) -> Result:
         fold = all_of if check.at_least is None else _at_least(check.at_least)
-        cells = cell.split(fold, len(check.hosts), self.short_circuit)
+        together = check.at_least is None and len(check.hosts) > 1 and compares(check.part)
+        # Where hosts are compared in the end, all of them passing settles nothing yet.
+        cells = (Cell() if together else cell).split(fold, len(check.hosts), self.short_circuit)
         shared = Shared()
         coros = [self.on_host(check.part, host, due, own, shared) for host, own in zip(check.hosts, cells, strict=True)]
         parts = await self._gather(coros, cells, [(check.part, host) for host in check.hosts])
-        return _folded(check, fold, [_at(host, part) for host, part in zip(check.hosts, parts, strict=True)])
+        found = [_at(host, part) for host, part in zip(check.hosts, parts, strict=True)]
+        return _folded(check, fold, [*found, *across(check.part, parts)] if together else found)
 
     async def on_host(self, part: Check, host: Address, due: Due, cell: Cell, shared: Shared | None) -> Result:
         """The part's result with its unbound leaves looked at on one host."""
@@ -137,7 +142,8 @@ class Walk:
         if shared is None or unbound(check):
             return await self.node(check, where, due, cell, shared)
         # Bound beneath an outer `.on`: the same claim for every host of it, so it runs once for all that are due.
-        result = await shared.once(check, due, self._now, lambda: self.node(check, where, due, Cell(), None))
+        start = functools.partial(self.node, check, where, due, Cell(), None)
+        result = await (shared.once(check, due, self._now, start) if self.concurrent else shared.at_once(check, start))
         cell.settle((result.verdict, result.verdict))
         return result
 
@@ -272,7 +278,10 @@ class Walk:
             await _end([work, alarm])
 
     async def _gather(
-        self, coros: Sequence[Coroutine[Any, Any, Result]], cells: Sequence[Cell], parts: Sequence[tuple[Check, Address]]
+        self,
+        coros: Sequence[Coroutine[Any, Any, Result]],
+        cells: Sequence[Cell],
+        parts: Sequence[tuple[Check, Address]],
     ) -> list[Result]:
         if not self.concurrent:
             return [
@@ -390,6 +399,13 @@ class Shared:
 
     def __init__(self) -> None:
         self._begun: dict[Any, Question] = {}
+        self._done: dict[Check, Result] = {}
+
+    async def at_once(self, check: Check, start: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+        """The same in a walk without a loop, where nothing becomes due later."""
+        if check not in self._done:
+            self._done[check] = await start()
+        return self._done[check]
 
     async def once(
         self, check: Check, due: Due, now: Callable[[], Due], start: Callable[[], Coroutine[Any, Any, Result]]
@@ -615,18 +631,18 @@ def _said(result: Result) -> list[tuple[Verdict, str]]:
 
 
 def _short(check: Check) -> str:
-    text = clean(_said_of(check, repr))
+    text = line(_said_of(check, repr))
     return text if len(text) <= 80 else text[:79] + "…"
 
 
 def _titled(check: Check) -> str:
-    return _said_of(check, lambda check: str(check.title))
+    return _said_of(check, lambda check: check.title)
 
 
 def _said_of(check: Check, say: Callable[[Check], str]) -> str:
     """What a check says of itself; one that fails to is called by its class."""
     try:
-        return say(check)
+        return str(say(check))
     except Exception:
         return f"{type(check).__qualname__}(…)"
 

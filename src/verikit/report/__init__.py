@@ -6,16 +6,21 @@ A new form is one file `(Report) -> str` beside this one and one method here.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
 
 from verikit.errors import Undecided, VerificationFailed
 from verikit.finding import Result
+from verikit.text import line
 from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict
 
 SCHEMA = "verikit.report/1"
+
+
+def _lines(warnings: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(line, warnings))
 
 
 @attrs.frozen
@@ -27,7 +32,7 @@ class Report:
     """
 
     root: Result
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = attrs.field(default=(), converter=_lines)
 
     @property
     def verdict(self) -> Verdict:
@@ -119,9 +124,12 @@ class Report:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Report:
         """The report that `to_dict` wrote. Raises ValueError for another schema."""
-        if data.get("schema") != SCHEMA:
-            raise ValueError(f"a stored report has schema {SCHEMA!r}; got {data.get('schema')!r}")
-        return cls(Result.from_dict(data["root"]), warnings=tuple(data.get("warnings", ())))
+        if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
+            raise ValueError(f"a stored report is a mapping with schema {SCHEMA!r}; got {data!r:.120}")
+        try:
+            return cls(Result.from_dict(data["root"]), warnings=tuple(map(str, data.get("warnings", ()))))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"this is no stored report: {error!r:.200}") from error
 
     def to_json(self, *, indent: int | None = None) -> str:
         """`to_dict` as JSON text: ASCII, one line unless `indent` is given."""

@@ -31,7 +31,9 @@ def page(report: Report) -> str:
     counts = ", ".join(f"{number:,} {verdict.name.lower()}" for verdict, number in report.counts.items())
     leaf = report.deciding
     where = f"<b>{quote(leaf.host)}</b> · " if leaf.host else ""
-    warnings = "".join(f"<div>warning: {quote(line)}</div>" for line in report.warnings)
+    root = unwrapped(report.root)
+    said = (*(() if root.parts and root.finding is None else warnings_of(root)), *report.warnings)
+    warnings = "".join(f"<div>warning: {quote(line)}</div>" for line in said)
     return (
         f'{STYLE}<div class="verikit"><div>{_sign(report.root)} <b>{report.verdict.name}</b> '
         f"&nbsp;{counts} · {seconds(report.root.duration)}</div>"

@@ -29,6 +29,9 @@ DECIDES = "◀ decides"
 SHOWN = 50
 """Parts of one node that are written out, after equal ones are folded; the rest is counted."""
 
+DEEP = 16
+"""Levels that are set in, four columns each; what lies deeper is shown by its leaves alone."""
+
 
 def tree(report: Report) -> str:
     """The whole report as plain text."""
@@ -64,7 +67,8 @@ def _console(out: TextIO, colour: bool) -> Console:
     from rich.console import Console
 
     # legacy_windows and the rest of rich's guesses about the surroundings must not change what is written.
-    settings: dict[str, Any] = {} if colour else {"color_system": None, "force_terminal": False}
+    settings: dict[str, Any] = {"force_jupyter": False}
+    settings |= {} if colour else {"color_system": None, "force_terminal": False}
     return Console(file=out, width=WIDTH, highlight=False, markup=False, emoji=False, soft_wrap=False, **settings)
 
 
@@ -147,13 +151,14 @@ def unwrapped(node: Result) -> Result:
     return node
 
 
-def _grow(branch: Any, node: Result, deciding: Result | None, here: str | None = None) -> None:
+def _grow(branch: Any, node: Result, deciding: Result | None, here: str | None = None, level: int = 1) -> None:
     if node.finding is not None or not node.parts:
         return
-    groups = grouped(node.parts) if node.kind == "On" else [(unwrapped(part), None) for part in node.parts]
+    parts = node.parts if level < DEEP else node.leaves()
+    groups = grouped(node.parts) if node.kind == "On" else [(unwrapped(part), None) for part in parts]
     groups.sort(key=lambda group: ORDER[group[0].verdict])
     for part, names in groups[:SHOWN]:
-        _grow(branch.add(_label(part, deciding, names, here)), part, deciding, part.host or here)
+        _grow(branch.add(_label(part, deciding, names, here)), part, deciding, part.host or here, level + 1)
     if len(groups) > SHOWN:
         left = [part.verdict for part, _ in groups[SHOWN:]]
         branch.add(
