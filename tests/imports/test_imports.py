@@ -305,3 +305,16 @@ def test_the_standard_library_has_no_conflict(name):
 
     assert first == second
     assert first["findings"] == []
+
+
+def test_safe_lines_of_a_file_and_of_hosts(tmp_path):
+    """
+    The safe lines can be asked for by themselves: a list here, a dict by host name with `on`.
+    """
+    from verikit.insertion import safe_lines
+
+    path = tmp_path / "m.py"
+    path.write_text('"""Docs."""\nfrom __future__ import annotations\nimport os\n')
+
+    assert [(3, 4)] == safe_lines(path)
+    assert {"local": [(3, 4)]} == safe_lines(path, on="local")

@@ -113,21 +113,6 @@ class ImportConflict(Check):
         return f"no conflict; {seen}"
 
 
-def safe_lines(path: Any, *, on: Any = None) -> Any:
-    """Where an import can go: the (first, last) ranges of lines at which one at column 0 leaves everything else as it is.
-
-    A list for this host; with `on`, a dict of lists by host name.  Computed once from the file's tree, which is not run.
-    Raises Unseen where a host or the file can't be seen, or the file does not parse.
-    """
-    from verikit.verify import ask
-
-    answers = {
-        host: [tuple(each) for each in rows]
-        for host, rows in ask(Look(probe.safe_lines, path=as_path(path)), on=on).items()
-    }
-    return answers if on is not None else next(iter(answers.values()))
-
-
 def _tree(subject: str, facts: Facts) -> Finding:
     seen = f"{count(facts['imports'], 'imported name')} in {count(facts['files'], 'file')}"
     if facts["findings"]:
