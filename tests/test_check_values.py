@@ -66,7 +66,7 @@ def test_pickle_and_dict_round_trip(check):
         {1: "one", 2: "two"},
         frozenset({"a", "b"}),
     ],
-    ids=repr,
+    ids=["mapping", "list", "mark", "moment", "not UTF-8", "keys that are numbers", "set"],
 )
 def test_fields_round_trip(value):
     """

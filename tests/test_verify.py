@@ -127,6 +127,91 @@ class TestHosts:
             verify("claim")
 
 
+@attrs.frozen(repr=False)
+class Alike(Says):
+    """Passes on each host; what the hosts say must be the same."""
+
+    def judge(self, facts):
+        return Finding(PASS, f"says {facts}", facts={"said": facts})
+
+    def across(self, findings):
+        said = {host: finding.facts["said"] for host, finding in findings.items()}
+        return Finding(FAIL, f"hosts differ: {said}") if len(set(said.values())) > 1 else None
+
+
+class TestAcross:
+    """What must be the same everywhere is compared once every host has answered."""
+
+    def test_hosts_that_differ(self):
+        """
+        Each host passes by itself; together they fail, in a part of their own without a host.
+        """
+        report = verify(Says("/y") & Alike(), on=[host("a", says="pass"), host("b", says="pass")])
+        assert report.passed
+        differs = [FakeHost("a", {word: lambda path: "pass"}), FakeHost("b", {word: lambda path: path[1:]})]
+        report = verify((Says("/pass") & Alike("/other")).named("both"), on=differs)
+
+        assert report.failed
+        assert report.deciding.reason == "hosts differ: {'a': 'pass', 'b': 'other'}"
+        assert report.deciding.host is None
+        assert [part.verdict for part in report.root.parts] == [PASS, PASS, FAIL]
+        assert "Alike('/other'), hosts together" in str(report)
+
+    @pytest.mark.parametrize(
+        "turn", [lambda a: ~a, lambda a: a | Says("/pass"), lambda a: at_least(1, a, Says("/pass"))]
+    )
+    def test_only_where_every_host_is_needed(self, turn):
+        """
+        Beneath `~`, `|` and `at_least`, and for `at_least` hosts, a host that differs may be meant.
+        """
+        differs = [FakeHost(name, {word: name}) for name in ("pass", "?")]
+        assert len(verify(turn(Alike()), on=differs).root.parts) == 2
+        assert verify(Alike().on(*differs, at_least=1)).passed
+
+    def test_waiting_ends_with_the_last_looks(self):
+        """
+        Hosts that wait by themselves are compared by their last looks; a claim on all of them waits for a round that agrees.
+        """
+        late = [FakeHost("a", {word: ["pass", "pass"]}), FakeHost("b", {word: ["?", "pass"]})]
+        assert verify(Alike().on(*late).eventually(within=9), clock=ManualClock()).passed
+        late = [FakeHost("a", {word: "pass"}), FakeHost("b", {word: "?"})]
+        assert verify(Alike().eventually(within=9), on=late, clock=ManualClock()).failed
+
+    def test_nothing_is_settled_before(self):
+        """
+        With short_circuit, hosts that pass by themselves do not settle what they may still fail together.
+        """
+        differs = [FakeHost(name, {word: name}) for name in ("pass", "?")]
+        slow = host("slow", latency=100)
+        report = verify(Alike().on(*differs) | Says().on(slow), short_circuit=True, clock=ManualClock())
+
+        assert report.passed
+        assert not slow.cancelled
+
+    def test_a_stream_says_it_last(self):
+        """
+        A stream gives each host's result, and then what they say together.
+        """
+        differs = [FakeHost(name, {word: name}) for name in ("pass", "?")]
+        with Session() as session:
+            results = list(session.stream(Alike(), on=differs))
+
+        assert [(result.host, result.verdict) for result in results[:2]] != []
+        assert (results[2].host, results[2].verdict) == (None, FAIL)
+
+    def test_a_bug_in_comparing_is_a_finding(self):
+        """
+        An exception in `across` is UNKNOWN, cause probe_error.
+        """
+
+        class Broken(Alike):
+            def across(self, findings):
+                return {}["x"]
+
+        report = verify(Broken(), on=[host("a"), host("b")])
+        assert (report.verdict, report.deciding.cause) == (UNKNOWN, Cause.PROBE_ERROR)
+
+
 class TestAskedOnce:
     """An answer serves every equal leaf that was due when the question was asked, never one that became due later."""
 

@@ -171,7 +171,7 @@ def grouped(parts: Iterable[Result]) -> list[tuple[Result, str | None]]:
     groups: dict[Any, list[Result]] = {}
     for part in parts:
         groups.setdefault(_said(part, part.host), []).append(part)
-    return [(members[0], fold(str(each.host) for each in members)) for members in groups.values()]
+    return [(members[0], fold(each.host for each in members if each.host) or None) for members in groups.values()]
 
 
 def _said(node: Result, host: str | None) -> Any:
