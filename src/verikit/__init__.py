@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from verikit.checks.spec_from import spec_from, spec_from_config
     from verikit.checks.syntax import SyntaxValid
     from verikit.checks.tensors import TensorShapeSane
+    from verikit.insertion import safe_lines
     from verikit.layout import checkpoint_layout
     from verikit.manifest import Manifest, newest_intact, seal
 
@@ -61,6 +62,7 @@ LAZY = {
     "checkpoint_layout": "verikit.layout",
     "newest_intact": "verikit.manifest",
     "register_program": "verikit.checks.log",
+    "safe_lines": "verikit.insertion",
     "seal": "verikit.manifest",
     "spec_from": "verikit.checks.spec_from",
     "spec_from_config": "verikit.checks.spec_from",
@@ -108,6 +110,7 @@ __all__ = [
     "mark",
     "newest_intact",
     "register_program",
+    "safe_lines",
     "seal",
     "spec_from",
     "spec_from_config",
