@@ -151,6 +151,56 @@ class TestText:
 
         assert "eventually, within 15 s  ·  3 looks in 2 s of 15 s" in text
 
+    def test_of_a_tree_that_passed_no_leaf_is_singled_out(self):
+        """
+        Where all parts pass, each is told once, in the tree; the first line tells the verdict and how many there are.
+        """
+        report = verify((Says("/x") & Says("/y")).on(on("gpu01", "pass", "fine")))
+        text, html = str(report), report._repr_html_()
+
+        assert text.startswith("✓ PASS  0 fail, 0 unknown, 2 pass")
+        assert text.count("Says('/x')") == 1
+        assert text.split("\n")[1] == ""
+        assert html.count("/x") == 1
+
+    def test_the_message_names_all_that_decided_and_nobody_else(self):
+        """
+        What an exception says lists each leaf that settled the verdict, also under `~`, and none that was outvoted.
+        """
+        bad, outvoted, good = (
+            Stated("bad", verdict=FAIL),
+            Stated("outvoted", verdict=FAIL),
+            Stated("good", verdict=PASS),
+        )
+        said = verify(bad & (outvoted | good) & ~Stated("denied", verdict=PASS)).deciding_part()
+
+        assert "bad" in said
+        assert "denied" in said
+        assert "outvoted" not in said
+
+    def test_the_message_counts_what_it_leaves_out(self):
+        """
+        Of many hosts that decided ten are named, and the rest is counted.
+        """
+        some = [on(f"gpu{n:03}", "fail", "cut") for n in range(128)]
+
+        assert verify(Says("/x"), on=some).deciding_part().endswith("… and 118 more")
+
+    def test_the_repr_is_one_line(self, mixed):
+        """
+        `repr` says the verdict and why on one line, for a debugger or a failed assert; IPython prints the tree.
+        """
+
+        class Printer(list):
+            text = list.append
+
+        printer = Printer()
+        mixed._repr_pretty_(printer, False)
+
+        assert repr(mixed).startswith("<Report FAIL: root@ct129 · Says('/root/eval/step20k.pt'): truncated: 12.4 GiB")
+        assert "\n" not in repr(mixed)
+        assert printer == [str(mixed)]
+
 
 class TestValuesOut:
     """What tools read."""

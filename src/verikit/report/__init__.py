@@ -23,7 +23,7 @@ def _lines(warnings: Iterable[str]) -> tuple[str, ...]:
     return tuple(map(line, warnings))
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Report:
     """What a verification found. `print` it for a tree that a person reads at a glance.
 
@@ -89,6 +89,14 @@ class Report:
         from verikit.report.text import tree
 
         return tree(self)
+
+    def __repr__(self) -> str:
+        """One line, so that a failed `assert report.passed` tells why: the verdict and what decided it."""
+        leaf = self.deciding
+        return f"<Report {self.verdict.name}: {leaf.host + ' · ' if leaf.host else ''}{leaf.title}: {leaf.reason}>"
+
+    def _repr_pretty_(self, printer: Any, _: bool) -> None:
+        printer.text(str(self))  # the last line of a cell, in an IPython that shows no HTML
 
     def show(self) -> None:
         """Prints the report to standard output, in colour if that is a terminal; `print(report)` never colours."""

@@ -13,7 +13,8 @@ from verikit.verdict import FAIL, PASS, UNKNOWN
 if TYPE_CHECKING:
     from verikit.report import Report
 
-COLOUR = {FAIL: "#c62828", UNKNOWN: "#b26a00", PASS: "#2e7d32"}
+# Middle tones: about 4:1 on white and on a dark theme's ground alike.
+COLOUR = {FAIL: "#dc3a30", UNKNOWN: "#b7730f", PASS: "#2b8a3e"}
 STYLE = (
     "<style>"
     ".verikit{font-family:system-ui,sans-serif;font-size:13px;line-height:1.45;max-width:60em}"
@@ -27,25 +28,33 @@ STYLE = (
 
 
 def page(report: Report) -> str:
-    """The fragment: verdict and counts, the deciding leaf, then the tree, opened where it is not PASS."""
+    """The fragment: verdict and counts, the leaf that decided against it, then the tree, opened where it is not PASS."""
     counts = ", ".join(f"{number:,} {verdict.name.lower()}" for verdict, number in report.counts.items())
-    leaf = report.deciding
-    where = f"<b>{quote(leaf.host)}</b> · " if leaf.host else ""
     root = unwrapped(report.root)
-    said = (*(() if root.parts and root.finding is None else warnings_of(root)), *report.warnings)
+    said = (*(() if _has_tree(root) else warnings_of(root)), *report.warnings)
     warnings = "".join(f"<div>warning: {quote(line)}</div>" for line in said)
     return (
         f'{STYLE}<div class="verikit"><div>{_sign(report.root)} <b>{report.verdict.name}</b> '
         f"&nbsp;{counts} · {seconds(report.root.duration)}</div>"
+        f"{'' if report.passed and _has_tree(root) else _decided(report.deciding)}{_tree(report)}{warnings}</div>"
+    )
+
+
+def _decided(leaf: Result) -> str:
+    where = f"<b>{quote(leaf.host)}</b> · " if leaf.host else ""
+    return (
         f'<div class="d" style="border-color:{COLOUR[leaf.verdict]}">{where}<code>{quote(leaf.title)}</code>'
         f"<br>{quote(reason_of(leaf))}</div>"
-        f"{_tree(report)}{warnings}</div>"
     )
+
+
+def _has_tree(root: Result) -> bool:
+    return bool(root.parts) and root.finding is None
 
 
 def _tree(report: Report) -> str:
     root = unwrapped(report.root)
-    if root.finding is not None or not root.parts:
+    if not _has_tree(root):
         return ""
     return f"<ul>{_item(root, None if report.passed else report.deciding, None)}</ul>"
 

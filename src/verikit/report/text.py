@@ -29,6 +29,9 @@ DECIDES = "◀ decides"
 SHOWN = 50
 """Parts of one node that are written out, after equal ones are folded; the rest is counted."""
 
+TOLD = 10
+"""Leaves that decided, in the message of an exception."""
+
 DEEP = 16
 """Levels that are set in, four columns each; what lies deeper is shown by its leaves alone."""
 
@@ -78,7 +81,8 @@ def _whole(report: Report) -> Group:
 
     root = unwrapped(report.root)
     single = not root.parts or root.finding is not None
-    lines: list[Any] = [_head(report, full=single)]
+    # Of a tree that passed no leaf decides more than the others; the first of them would only stand there twice.
+    lines: list[Any] = [_head(report, full=single) if single or not report.passed else _first(report)]
     if single:
         lines += [_set_in(f"warning: {each}", 2, "yellow") for each in warnings_of(root)]
     else:
@@ -87,24 +91,37 @@ def _whole(report: Report) -> Group:
     return Group(*lines)
 
 
-def _head(report: Report, full: bool = False) -> Group:
-    from rich.console import Group
+def _first(report: Report) -> Text:
     from rich.text import Text
 
     counts = ", ".join(f"{number:,} {verdict.name.lower()}" for verdict, number in report.counts.items())
-    first = Text.assemble(
+    return Text.assemble(
         (f"{SIGN[report.verdict]} {report.verdict.name}", STYLE[report.verdict]),
         f"  {counts}  ·  {seconds(report.root.duration)}",
     )
-    deciding = [report.deciding]
-    if full:
-        wanted = report.deciding.verdict
-        deciding = list(report.root.leaves(wanted))[:10] or deciding
-    lines: list[Any] = [first]
-    for leaf in deciding:
+
+
+def _head(report: Report, full: bool = False) -> Group:
+    from rich.console import Group
+
+    deciding = list(deciders(report.root)) if full else [report.deciding]
+    lines: list[Any] = [_first(report)]
+    for leaf in deciding[:TOLD]:
         reason = reason_of(leaf) if full else bounded_line(reason_of(leaf), 2 * WIDTH)
         lines += [_one_line(_who(leaf)), _set_in(reason, 2)]
+    if len(deciding) > TOLD:
+        lines += [f"… and {len(deciding) - TOLD:,} more"]
     return Group(*lines)
+
+
+def deciders(node: Result) -> Iterator[Result]:
+    """The leaves that settled the verdict: all of them, where several did, and none that was outvoted."""
+    if node.finding is not None or not node.parts:
+        yield node
+        return
+    wanted = ~node.verdict if node.kind == "Not" else node.verdict
+    for part in [part for part in node.parts if part.verdict is wanted] or node.parts[:1]:
+        yield from deciders(part)
 
 
 def _who(leaf: Result) -> str:
