@@ -214,10 +214,12 @@ def test_a_forwarded_port_is_not_free(listener, monkeypatch):
 @pytest.mark.parametrize("port", [0, 65536, -1])
 def test_no_such_port(port):
     """
-    A number that is no TCP port is a ValueError.
+    A number that is no TCP port is a ValueError, and what is no number a TypeError.
     """
-    with pytest.raises(ValueError, match="port"):
+    with pytest.raises(ValueError, match="port is a TCP port, 1 to 65535; got"):
         PortOpen(port)
+    with pytest.raises(TypeError, match="port is a TCP port, 1 to 65535; got '8000'"):
+        PortOpen("8000")
 
 
 def test_through_the_agent(listener):

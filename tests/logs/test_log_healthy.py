@@ -62,6 +62,19 @@ def test_ready_alone_is_ambiguous(tmp_path):
     assert "give since=" in found.reason
 
 
+def test_patterns_are_told_as_they_are_written(tmp_path):
+    """
+    The reason has the pattern with its backslashes single, and of a name from the table the name.
+    """
+    log(tmp_path, "12/100 samples\n")
+
+    assert (
+        "line 1 says `\\d+/\\d+ samples`"
+        in look(tmp_path / "job.log", ready=r"\d+/\d+ samples", fresh_within=60).reason
+    )
+    assert "no line says that vllm is ready yet" in look(tmp_path / "job.log", ready="vllm").reason
+
+
 def test_ready_fresh(tmp_path):
     """
     A log written a moment ago ties its last run to now.

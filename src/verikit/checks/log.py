@@ -340,17 +340,21 @@ class _Case:
             return self._say(state, PASS, self._subject(self._healthy_words(state)))
         line = self.text["asked_ready"] if self.check.ready not in READY_OF else (self.text["ready"] or {}).get("line")
         if line is None:
-            words = self._subject(f"no line says {self.check.ready!r} yet; {self._healthy_words(state)}")
+            words = self._subject(f"no line says {self._asked()} yet; {self._healthy_words(state)}")
             return self._say(
                 state, FAIL, words, final=self.dead or (state == "finished" and not self.alive and bool(self.process))
             )
         tie = self._untied()
         if tie:
-            words = self._subject(f"line {line} says {self.check.ready!r}, but {tie}")
+            words = self._subject(f"line {line} says {self._asked()}, but {tie}")
             return self._say(state, UNKNOWN, words, cause=Cause.AMBIGUOUS, more={"ready_line": line})
         state = "finished" if state == "finished" else "ready"
-        words = self._subject(f"line {line} says {self.check.ready!r}")
+        words = self._subject(f"line {line} says {self._asked()}")
         return self._say(state, PASS, words, more={"ready_line": line})
+
+    def _asked(self) -> str:
+        """The ready line that was asked for, as a person writes it: a pattern with its backslashes single."""
+        return f"that {self.check.ready} is ready" if self.check.ready in READY_OF else f"`{self.check.ready}`"
 
     # What the evidence adds up to.
 

@@ -16,9 +16,11 @@ from verikit.verdict import FAIL, PASS, UNKNOWN
 
 
 def _port(value: Any) -> int:
-    if whole("port", value, least=1, unit="a TCP port") > 65535:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"port is a TCP port, 1 to 65535; got {value!r}")
+    if not 1 <= value <= 65535:
         raise ValueError(f"port is a TCP port, 1 to 65535; got {value!r}")
-    return int(value)
+    return value
 
 
 def _by(value: Any) -> int | str | None:
