@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 import verikit
-from verikit import FAIL, PASS, UNKNOWN, Cause, Check, Exec, Finding, Look, Report, Session, hosts, verify
+from verikit import FAIL, PASS, UNKNOWN, Cause, Check, Exec, Finding, Look, Report, Session, at_least, hosts, verify
 from verikit.check import DEPTH, AllOf, AnyOf, AtLeast, Eventually, Named, Not, On, Then, Timeout
 from verikit.hosts import OPENERS
 from verikit.testing import FakeHost, ManualClock, Stated
@@ -112,6 +112,21 @@ class TestFunctionChecks:
         for answer in ([holds, "why"], [holds, "why", {"n": 1}]):
             there = FakeHost("h", {FUNCTION: lambda answer=answer: answer})
             assert verify(said(), on=there).verdict is verdict
+
+    def test_no_decorator_is_lost_on_the_way(self):
+        """
+        A function that a decorator replaced is refused: its own source would travel without it, and could pass.
+        """
+
+        def contrary(function):
+            @functools.wraps(function)
+            def turned(*args, **options):
+                return False, "turned round"
+
+            return turned
+
+        with pytest.raises(TypeError, match="a decorator has replaced"):
+            verikit.check(contrary(_said))
 
 
 def _said(place):
@@ -303,6 +318,18 @@ class TestFields:
         claim = (Broken() & AlsoSays().on(host("in"))) & Broken().on(host("in")) & Broken().timeout(5)
 
         assert verify(claim, on=[host("a"), host("b")]).verdict in (PASS, UNKNOWN)
+
+    def test_a_class_without_attrs(self):
+        """
+        A check that is no attrs class is a TypeError that says what to write.
+        """
+
+        class Bare(Check):
+            def look(self):
+                return Look(word, path="/x")
+
+        with pytest.raises(TypeError, match=r"write @attrs.frozen.* above .*Bare"):
+            verify(Bare(), on=host())
 
 
 class TestJudges:
@@ -515,6 +542,21 @@ async def open_slowly(address, pool):
 OPENERS[SlowlyOpened] = (__name__, "open_slowly")
 
 
+def test_what_is_settled_before_it_began():
+    """
+    However deep a part lies that `short_circuit` makes pointless, and whether it has begun or not, the verdict stands.
+    """
+    for depth in range(30):
+        part = AlsoSays()
+        for n in range(depth):
+            part = at_least(1, part, AlsoSays(f"/{n}"))
+        claim = Says().on(host("fast", says="fail")) & part & AlsoSays("/z")
+        report = verify(claim, on=host("slow", latency=9), short_circuit=True, clock=ManualClock())
+
+        assert report.failed
+        assert {leaf.cause for leaf in report.leaves(UNKNOWN)} == {Cause.CANCELLED}
+
+
 class TestMirror:
     """The tree of results mirrors the tree of checks, also where nothing was run."""
 
@@ -614,6 +656,25 @@ class TestSessions:
         monkeypatch.setenv("RANK", "0")
 
         assert verify(Says(), on=host())
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="asyncio.run of Python 3.10 always does")
+def test_the_callers_loop_stays_set():
+    """
+    A loop that a script has set for its thread is still set after verify.
+    """
+
+    def script():
+        loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(loop)
+        try:
+            verify(Says(), on=host())
+            return asyncio.get_event_loop_policy().get_event_loop() is loop
+        finally:
+            asyncio.set_event_loop(None)
+            loop.close()
+
+    assert within(10, script) is True
 
 
 class TestWords:

@@ -237,8 +237,10 @@ def registered_name(cls: type[Check]) -> str:
 
 
 def fields_of(cls: type[Check]) -> tuple[attrs.Attribute[Any], ...]:
-    """The fields of a check class."""
-    return attrs.fields(cls)  # type: ignore[arg-type,no-any-return]
+    """The fields of a check class. TypeError for one that is no attrs class."""
+    if not attrs.has(cls):
+        raise TypeError(f"a check is a frozen attrs class; write @attrs.frozen(repr=False) above {cls.__qualname__}")
+    return attrs.fields(cls)  # type: ignore[no-any-return]
 
 
 def given_fields(cls: type[Check]) -> list[attrs.Attribute[Any]]:
@@ -569,8 +571,11 @@ def check(function: Callable[..., Any]) -> type[Check]:
             free = info.f_bavail * info.f_frsize
             return free >= min_bytes, f"{free:,} bytes free on {path}, {min_bytes:,} wanted"
 
-    Raises TypeError for a function whose first parameter is not `place`, or that takes `*args` or `**kwargs`.
+    Raises TypeError for a function whose first parameter is not `place`, that takes `*args` or `**kwargs`, or that a
+    decorator has replaced: its own source travels, so the decorator would be lost on the way.
     """
+    if hasattr(function, "__wrapped__"):
+        raise TypeError(f"a decorator has replaced {function.__qualname__}; only its own source travels to the host")
     fields = _fields_of(function)
 
     def look(self: Any) -> Look:

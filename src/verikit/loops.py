@@ -10,6 +10,7 @@ import asyncio
 import os
 import queue
 import signal
+import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
@@ -72,12 +73,20 @@ Main = Callable[[Callable[[Check], Coroutine[Any, Any, Finding]]], Coroutine[Any
 def run(main: Main) -> Any:
     """The coroutine's result, whether this thread has a loop running (a notebook cell) or not; leaves nothing behind."""
     if not loop_is_running():
-        return asyncio.run(main(examine_live))
+        return _run(main(examine_live))
     thread = LoopThread("verikit-verify")
     try:
         return thread.call(main)
     finally:
         thread.stop()
+
+
+def _run(coro: Coroutine[Any, Any, Any]) -> Any:
+    """`asyncio.run`, which from Python 3.11 on leaves alone the loop that the caller has set for this thread."""
+    if sys.version_info < (3, 11):
+        return asyncio.run(coro)
+    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+        return runner.run(coro)
 
 
 def loop_is_running() -> bool:

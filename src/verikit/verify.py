@@ -362,12 +362,13 @@ _ranks_warned = False
 
 def _warn_ranks(claim: Check) -> None:
     global _ranks_warned
-    if _ranks_warned or os.environ.get("WORLD_SIZE", "1") in ("", "0", "1") or "RANK" not in os.environ:
+    ranks = os.environ.get("WORLD_SIZE", "")
+    if _ranks_warned or not ranks.isdecimal() or int(ranks) <= 1 or "RANK" not in os.environ:
         return
     if any(not isinstance(host, Local) for node in _nodes(claim) if isinstance(node, On) for host in node.hosts):
         _ranks_warned = True
         warnings.warn(
-            f"verify runs in each of {os.environ['WORLD_SIZE']} ranks, and every one would open its own connections; "
+            f"verify runs in each of {ranks} ranks, and every one would open its own connections; "
             "verify on one rank and share the verdict",
             RuntimeWarning,
             stacklevel=4,

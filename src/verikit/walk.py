@@ -296,12 +296,12 @@ class Walk:
             asyncio.ensure_future(_unless_moot(coro, cell, *part))
             for coro, cell, part in zip(coros, cells, parts, strict=True)
         ]
-        for cell, task in zip(cells, tasks, strict=True):
-            cell.stop = task.cancel
         try:
             return await asyncio.gather(*tasks)
         finally:
             await _end(tasks)
+            for coro in coros:
+                coro.close()  # one that had not begun
 
 
 async def _end(tasks: Sequence[asyncio.Future[Any]]) -> None:
@@ -323,14 +323,15 @@ async def _unless_moot(coro: Coroutine[Any, Any, Result], cell: Cell, check: Che
 
     if cell.moot:
         return _moot(coro, check, where)
+    task = asyncio.current_task()
+    assert task is not None
+    cell.stop = task.cancel  # from now on: a task that is cancelled before it begins could not answer
     try:
         return await coro
     except asyncio.CancelledError:
         if not cell.moot:
             raise
         return blank(check, where, _CANCELLED)
-    finally:
-        coro.close()
 
 
 def _moot(coro: Coroutine[Any, Any, Result], check: Check, where: Address) -> Result:
