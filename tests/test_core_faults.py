@@ -648,6 +648,36 @@ class TestSessions:
 
         assert asyncio.run(main()) == 0
 
+    @pytest.mark.parametrize("what", ["verify", "mark", "close"])
+    def test_a_check_that_uses_its_own_session(self, what):
+        """
+        A judge that asks, or closes, the very session it runs over does not wait for itself.
+        """
+        session = Session()
+        calls = {
+            "verify": lambda: session.verify(Says(), on=host()),
+            "mark": lambda: session.mark("/x", on=host()),
+            "close": session.close,
+        }
+
+        class Uses(Says):
+            def judge(self, facts):
+                calls[what]()
+                return Finding(PASS, "used")
+
+        said = within(10, lambda: session.verify(Uses(), on=host()))
+        session.close()
+
+        assert (said.verdict, said.deciding.cause) == (UNKNOWN, Cause.PROBE_ERROR)
+        assert "would wait for itself" in said.deciding.reason
+
+    def test_marks_of_hosts_that_share_a_name(self):
+        """
+        Two hosts of one name can't be told apart in a mark: wrong use, not the entry of whichever came last.
+        """
+        with pytest.raises(ValueError, match="two hosts are called 'box'"):
+            verikit.mark("/x", on=[Exec(["a"], name="box"), Exec(["b"], name="box")])
+
     def test_a_strange_world_size(self, monkeypatch):
         """
         A WORLD_SIZE that is no number is nobody's wrong use of verify.

@@ -192,8 +192,14 @@ class LoopThread:
         with suppress(RuntimeError):
             self._submit(lambda: self.loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks]))
 
+    def refuse_itself(self) -> None:
+        """RuntimeError in its own thread, where whoever waits for the loop stops it."""
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("a check that runs over a Session can't use that Session: it would wait for itself")
+
     def call(self, main: Main) -> Any:
         """The coroutine's result. Ctrl-C ends it in the loop first, then raises."""
+        self.refuse_itself()
         caller = Caller()
         with _interruptible():
             tasks = self.begin(main(caller.examine_live), caller.end)

@@ -186,6 +186,8 @@ class Session:
         """The thread to be ended, if this is the one call that does it."""
         if self._pid != os.getpid():
             return None
+        if self._thread is not None:
+            self._thread.refuse_itself()
         with self._lock:
             thread, self._thread, self._closed = self._thread, None, True
         return thread
@@ -313,6 +315,12 @@ async def _with_pool(clock: Clock, main: Callable[[Any], Coroutine[Any, Any, Any
 async def _answers(pool: Any, clock: Clock, look: Look, where: tuple[Address, ...]) -> dict[str, Any]:
     import asyncio
 
+    names = [str(address) for address in where]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(
+            f"two hosts are called {twice!r}, so their answers can't be told apart; name one of them otherwise"
+        )
     walk, due = Walk(pool, clock), (clock.now(), 0)
 
     async def answer(address: Address) -> Any:
@@ -322,7 +330,7 @@ async def _answers(pool: Any, clock: Clock, look: Look, where: tuple[Address, ..
             return error
 
     answers = await asyncio.gather(*(answer(address) for address in where))
-    return {str(address): facts for address, facts in zip(where, answers, strict=True)}
+    return dict(zip(names, answers, strict=True))
 
 
 def _mark_look(path: Any) -> Look:
