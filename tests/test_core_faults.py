@@ -193,6 +193,16 @@ class TestWrongUse:
             Check.from_dict({"schema": "verikit.check/1", "check": kind, "fields": fields})
         assert part["check"] in repr(stored)
 
+    @pytest.mark.parametrize("subject", [[], 3, {"$map": [["w", 1]]}, None, {"$verdict": "PASS"}])
+    def test_stored_data_brings_no_subject_of_its_own(self, subject):
+        """
+        A stored claim is about files, never about an object that the data itself would bring.
+        """
+        data = verikit.TensorShapeSane("/x", {"w": "3"}).to_dict()
+        data["fields"]["subject"] = subject
+        with pytest.raises((ValueError, TypeError)):
+            Check.from_dict(data)
+
     @pytest.mark.parametrize("where", [("a[1-100000]", "b[1-100000]"), [f"h{n}" for n in range(100_001)]])
     def test_no_host_is_dropped(self, where):
         """
@@ -759,6 +769,11 @@ class TestWords:
             lambda data: {**data, "root": {**data["root"], "can_become": []}},
             lambda data: {**data, "root": {**data["root"], "parts": 3}},
             lambda data: {**data, "warnings": 3},
+            *(
+                lambda data, x=x: {**data, "root": {**data["root"], "duration": x}}
+                for x in ("x", {}, 10**400, float("nan"))
+            ),
+            *(lambda data, x=x: {**data, "root": {**data["root"], x: 3}} for x in ("kind", "title", "host", "note")),
             lambda data: {**data, "root": _nested(data["root"], 5000)},
         ],
     )

@@ -9,7 +9,7 @@ import attrs
 
 from verikit.errors import Cause
 from verikit.text import clean, line
-from verikit.values import Frozen, freeze
+from verikit.values import Frozen, freeze, number
 from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict
 
 Span = tuple[Verdict, Verdict]
@@ -163,15 +163,15 @@ class Result:
                 final=row.get("final", False),
             ).safe()
         return cls(
-            kind=row["kind"],
+            kind=line(row["kind"]),
             title=row["title"],
             verdict=verdict,
             can_become=(Verdict[low], Verdict[high]),
             finding=finding,
             parts=tuple(cls.from_dict(part, depth + 1) for part in row.get("parts", ())),
             host=row.get("host"),
-            started=row.get("started", 0.0),
-            duration=row.get("duration", 0.0),
+            started=number("started", row.get("started", 0.0)),
+            duration=number("duration", row.get("duration", 0.0)),
             earlier=tuple(cls.from_dict(look, depth + 1) for look in row.get("earlier", ())),
             note=row.get("note", ""),
         )

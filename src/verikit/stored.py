@@ -23,6 +23,7 @@ from verikit.check import (
     Consistently,
     Eventually,
     Named,
+    Node,
     Not,
     On,
     Then,
@@ -128,7 +129,20 @@ class _Loader:
                     f"{name} would use {field}={fields[field]!r}, which data may not decide; "
                     f"if you trust it: from_dict(data, allow=({field!r},))"
                 )
-        return cls(**{key: self.value(value, depth) for key, value in fields.items()})
+        return self.built(cls, {key: self.value(value, depth) for key, value in fields.items()})
+
+    @staticmethod
+    def built(cls: type[Check], fields: dict[str, Any]) -> Check:
+        """The check with these fields; whatever its class says to unfit ones is a ValueError or TypeError."""
+        try:
+            check = cls(**fields)
+        except (ValueError, TypeError):
+            raise
+        except Exception as error:
+            raise ValueError(f"{cls.__name__} can't be built from what is stored: {error!r:.200}") from error
+        if not isinstance(check, Node) and check.live:
+            raise ValueError(f"a stored check is never about an object of this process; got {check!r:.200}")
+        return check
 
     @staticmethod
     def registered(name: Any) -> type[Check]:

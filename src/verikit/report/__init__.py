@@ -136,7 +136,7 @@ class Report:
             raise ValueError(f"a stored report is a mapping with schema {SCHEMA!r}; got {data!r:.120}")
         try:
             return cls(Result.from_dict(data["root"]), warnings=tuple(map(str, data.get("warnings", ()))))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"this is no stored report: {error!r:.200}") from error
 
     def to_json(self, *, indent: int | None = None) -> str:
