@@ -12,6 +12,7 @@ import re
 
 import pytest
 
+import verikit
 from verikit import SSH
 from verikit.hosts import OPENERS
 
@@ -70,3 +71,15 @@ def test_links_lead_somewhere():
     for page in PAGES:
         for target in re.findall(r"\]\(((?!https?:|#)[^)#\s]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize("name", verikit.__all__)
+def test_the_reference_has_every_public_name(name):
+    """
+    What the package exports stands in the reference: as an entry of its own, or, of constants and modules, in its text.
+    """
+    reference = "".join(page.read_text() for page in PAGES if page.parent.name == "reference")
+    made = isinstance(getattr(verikit, name), type) or callable(getattr(verikit, name))
+    entry = rf"^\.\. auto\w+:: (?:verikit\.)?{name}$" if made else rf"\b{name.strip('_')}\b"
+
+    assert re.search(entry, reference, re.MULTILINE), f"docs/reference has nothing about {name}"
