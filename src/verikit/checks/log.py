@@ -252,7 +252,7 @@ class _Case:
         if not self.facts["blank"]:
             return None
         subject = self._subject(
-            "nothing has been written" if self.facts["tied"] in ("before", "mark") else "it is empty"
+            "nothing has been written" if self.facts["tied"] in ("before", "mark") else "it holds no output"
         )
         if self.dead:
             return self._caused("empty", self._death(), f"{subject}; {self._process_words()}", final=self._over)
@@ -374,7 +374,7 @@ class _Case:
     def _state(self) -> str:
         if self._finished() and not self.alive:
             return "finished"
-        if self.text["ready"]:
+        if self.text["ready"] and not self.text["trains"]:
             return "ready"
         if self._finished() and self.text["done"]:
             return "finished" if not self.alive else "running"
@@ -385,7 +385,7 @@ class _Case:
 
     def _serving(self) -> bool:
         """Whether it is a server that has become ready: it may be silent for as long as nobody asks."""
-        return self.text["ready"] is not None and not self._still_starting()
+        return self.text["ready"] is not None and not self.text["trains"] and not self._still_starting()
 
     def _still_starting(self) -> bool:
         return bool(self.text["failure"])

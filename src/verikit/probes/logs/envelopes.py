@@ -30,6 +30,7 @@ ENVELOPES = (
     ("sglang", r"\[" + _DAY + r" " + _TIME + r"(?: (?:DP|PP|TP|EP)\d+)* (?:DP|PP|TP|EP)(?P<rank>\d+)\] ?"),
     ("ray-core", r"\[" + _DAY + r" " + _TIME + r" (?P<level>[IWEF]) \d+ \d+\] (?:\(\w+\) )?[\w./]+:\d+: ?"),
     ("bracketed-level-time", r"\[" + _LEVEL + r"\][ |]+" + _DAY + "[ T]" + _TIME + r"[ |:-]*"),
+    ("celery", r"\[" + _DAY + " " + _TIME + r": " + _LEVEL + r"/[\w-]+\] ?"),
     ("worker", r"\((?P<source>[A-Za-z_][\w.:<>-]*(?= ))? ?(?:rank=(?P<rank>\d+) )?pid=(?P<pid>\d+)(?:, ip=[^)]*)?\) ?"),
     ("worker-rank", r"\((?P<source>[A-Za-z_]\w*) rank=(?P<rank>\d+)\) ?"),
     ("ray-daemon", r"\((?P<source>raylet|autoscaler|gcs_server|dashboard)(?:[ ,+][^)]*)?\) ?"),
@@ -65,7 +66,7 @@ _COMPILED = tuple((name, re.compile(pattern)) for name, pattern in ENVELOPES)
 # Which rows can begin with a character: most lines try a handful instead of all.
 _STARTS = {
     "cri": "0123456789", "klog": "[<", "glog": "[IWEFCD", "epoch": "IWEF", "jupyter": "[", "sglang": "[",
-    "bracketed-level-time": "[", "worker": "(", "worker-rank": "(", "ray-daemon": "(", "rank": "[", "mpirun": "[",
+    "bracketed-level-time": "[", "celery": "[", "worker": "(", "worker-rank": "(", "ray-daemon": "(", "rank": "[", "mpirun": "[",
     "number-before": "[", "numbered": "[", "srun": " 0123456789", "pod": "[", "bracketed-time": "[",
     "bracketed-clock": "[", "time": "0123456789", "clock": "0123456789", "uptime": "0123456789", "level-bracket": "[",
     "level": " TDINSWECFdiwefc", "place": "[", "logfmt": "t", "place-go": "s", "date": "SMTWF", "stream": "sS",
@@ -164,6 +165,8 @@ def undress(number, raw):
     text = text[position:]
     if "[repeated " in text:
         text = _REPEATED.sub("", text)
+    if text[:1] == '"' and "glog" in dressed:
+        text = text.strip('"')
     if "logfmt" in dressed:
         text = text.rstrip('"')
     return Line(number, shown, text, _number(rank), _number(pid), source, level, dressed)

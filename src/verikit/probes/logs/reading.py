@@ -20,7 +20,9 @@ MAGIC = (
     (b"PK\x03\x04", "a ZIP archive (a torch checkpoint is one)"),
     (b"\x7fELF", "an ELF program"),
     (b"\x80\x02", "a pickle"),
+    (b"\x80\x03", "a pickle"),
     (b"\x80\x04\x95", "a pickle"),
+    (b"\x80\x05\x95", "a pickle"),
     (b"\x28\xb5\x2f\xfd", "zstd data"),
     (b"\x1f\x8b", "gzip data"),
     (b"BZh", "bzip2 data"),
@@ -30,6 +32,8 @@ MAGIC = (
     (b"\x89HDF", "an HDF5 file"),
     (b"GGUF", "a GGUF model"),
     (b"PAR1", "a Parquet file"),
+    (b"ARROW1", "an Arrow file"),
+    (b"\xff\xd8\xff", "a JPEG image"),
     (b"SQLite format 3", "an SQLite database"),
 )
 
@@ -189,8 +193,10 @@ def what_else(beginning):
             return words
     if not body or encoding_of(beginning) != "utf-8":
         return None
+    if beginning[8:10] == b'{"' and beginning[4:8] == b"\0\0\0\0":
+        return "a safetensors file"
     odd = sum(body.count(bytes([code])) for code in (*range(1, 7), *range(14, 27), *range(28, 32)))
-    return "binary data" if odd > 0.1 * len(body) else None
+    return "binary data" if odd > max(4, 0.03 * (len(body) - body.count(0))) else None
 
 
 def born(place, path):

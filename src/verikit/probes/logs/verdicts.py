@@ -28,12 +28,13 @@ def tell(story, forced=""):
     signs = [sign for sign in story.signs if sign["role"] != "stopped"]
     stop = _ordered_stop(story, signs, ready)
     failure = _nan(story) or _first([sign for sign in signs if _counts(story, sign, ready, done, stop)])
-    failure = _warned(signs, failure, lambda sign: _resolved(story, sign, ready))
+    failure = _behind(signs, failure, lambda sign: _resolved(story, sign, ready))
     return {
         "failure": _shown(story, failure),
         "suspect": None if failure else _shown(story, _suspect(story, signs, stop, done)),
         "signs": {"seen": story.signs.total, "resolved": sum(1 for sign in signs if _resolved(story, sign, ready))},
         "ready": ready,
+        "trains": _trains(story, ready),
         "done": dict(done, ends=_end(story, done)) if done else None,
         "stop": stop,
         "progress": _progress(story),
@@ -93,6 +94,14 @@ def _ready(story, forced):
         if name == "asked" or program in own or not own:
             found = {"line": number, "marker": name, "excerpt": raw[:200]}
     return found
+
+
+def _trains(story, ready):
+    """Whether steps went on behind a server's marker: it is a part of a training job then (a tracker, an engine of rollouts)."""
+    if ready is None:
+        return False
+    behind = {event[1:6] for event in story.progress if event[2] == "step" and event[0] > ready["line"]}
+    return len(behind) >= 3
 
 
 def _last(story, wanted):
@@ -203,14 +212,13 @@ def _first(signs):
     return min(signs, key=lambda sign: (ROLES.get(sign["role"], 4), sign["line"]))
 
 
-def _warned(signs, failure, cured):
-    """NCCL's own warning goes before what it led to; alone it is none."""
-    if failure is None or failure["kind"] != "nccl_system":
+def _behind(signs, failure, cured):
+    """The sign behind another that is none alone: NCCL's own warning, the compiler's error that other files outlived."""
+    if failure is None or not (failure["kind"] == "nccl_system" or failure["id"] in ("build-stop", "exit-code")):
         return failure
-    warned = [
-        sign for sign in signs if sign["id"] == "nccl-warn" and sign["line"] < failure["line"] and not cured(sign)
-    ]
-    return warned[0] if warned else failure
+    wanted = "nccl-warn" if failure["kind"] == "nccl_system" else "compile"
+    earlier = [sign for sign in signs if sign["id"] == wanted and sign["line"] < failure["line"]]
+    return next((sign for sign in earlier if wanted == "compile" or not cured(sign)), failure)
 
 
 def _suspect(story, signs, stop, done):

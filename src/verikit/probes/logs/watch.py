@@ -1,6 +1,7 @@
 """One look at a log and at what belongs to it: the file, this run's text, the process, the host's clock."""
 
 import os
+import re
 
 from verikit.probes import process as processes
 from verikit.probes.logs import clock, reading
@@ -10,6 +11,10 @@ from verikit.probes.place import CannotSee
 
 QUIET = 60.0
 """Seconds without a write after which it is worth asking whether the process still computes."""
+
+BLANKS = b"\0\r\n\t "
+LAUNCHER = re.compile(rb"^nohup: [^\n]*$", re.M)
+"""What stands in a log whose program has said nothing."""
 
 SAMPLE = 0.2
 SLACK = 5.0
@@ -75,7 +80,8 @@ def _told(pieces, patterns):
 
 
 def _blank(pieces):
-    return not any(data.strip(b"\0\r\n\t ") for _, data, _ in pieces)
+    """Whether the program itself has written nothing: blanks, NULs, the line of its launcher."""
+    return not any(LAUNCHER.sub(b"", data[:4096]).strip(BLANKS) or data[4096:].strip(BLANKS) for _, data, _ in pieces)
 
 
 def _before_rotation(place, path, facts, began, patterns):
