@@ -32,7 +32,8 @@ class Disk:
 
     def run(self):
         live = [row for row in self.walk.imports if not row[4].dead]
-        self.resolver.own_folders = {folder for _, folder in self.changes}
+        self.resolver.own_folders = {folder for _, folder, _ in self.changes}
+        self.resolver.ahead = {folder for _, folder, ahead in self.changes if ahead}
         for node, alias, module, order, arm, scope in live:
             if module == "__future__":
                 continue
@@ -60,7 +61,7 @@ class Disk:
 
     def path_at(self, order):
         """Folders that the file itself has put on sys.path by then."""
-        return [folder for at, folder in self.changes if order is None or at < order]
+        return [folder for at, folder, _ in self.changes if order is None or at < order]
 
     # M5, M8, M2.
 
@@ -135,7 +136,7 @@ class Disk:
         )
 
     def _missing(self, node, module, bound, scope):
-        later = [folder for _, folder in self.changes if folder not in self.resolver.extra]
+        later = [folder for _, folder, _ in self.changes if folder not in self.resolver.extra]
         if later and scope.kind != "function":
             here, self.resolver.extra = self.resolver.extra, self.path_at(None)
             there = self.resolver.find(module)
@@ -211,7 +212,8 @@ class Disk:
             return
         if top in self.resolver.known["loaded"]:
             return
-        meant = self.resolver.search(top, [each for each in self.resolver.known["path"] if each != first])
+        installed = [each for each in self.resolver.known["path"] if each != first] + self.resolver.vendored()
+        meant = self.resolver.search(top, installed)
         if meant is None or meant.kind == "namespace" or meant.file == found.file:
             return
         bound = alias.asname or (top if isinstance(node, ast.Import) else alias.name)
@@ -231,10 +233,8 @@ class Disk:
         summary = self.resolver.summary(module)
         if summary is None:
             return False
-        if isinstance(node, ast.ImportFrom):
-            return bool(summary.live(alias.name))
-        used = self._attributes(bound)
-        return bool(used) and all(summary.live(name) for name in used)
+        used = {alias.name} - {"*"} if isinstance(node, ast.ImportFrom) else self._attributes(bound)
+        return bool(used) and not any(self.resolver.lacks(module, name) for name in used)
 
     def _attributes(self, bound):
         if not hasattr(self, "_used"):

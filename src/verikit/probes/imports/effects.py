@@ -144,7 +144,10 @@ def _call(node, effects, modules, deferred):
 
 
 def path_changes(walk, path):
-    """[(order, folder)] of what the module puts on sys.path itself, where the folder can be read off the text."""
+    """[(order, folder, ahead)] of what the module puts on sys.path itself, where the folder can be read off the text.
+
+    ahead: before everything that is there, the program's own folder included.
+    """
     rows = []
     for name, call, order, arm, scope in walk.specials:
         if (
@@ -156,7 +159,7 @@ def path_changes(walk, path):
         if name in (".insert", ".append") and call.args:
             folder = folder_of(call.args[-1], path, walk)
             if folder is not None:
-                rows.append((order, folder))
+                rows.append((order, folder, name == ".insert" and constant(call.args[0]) == (True, 0)))
     return rows
 
 

@@ -10,7 +10,7 @@ import sys
 from verikit.probes import interpreter
 from verikit.probes.imports import placement
 from verikit.probes.imports.conditions import constant, dotted
-from verikit.probes.imports.scopes import Walk
+from verikit.probes.imports.scopes import Walk, spelled
 from verikit.probes.place import CannotSee
 
 # One object under two names that no source text shows: C code, or assignment in sys.modules.
@@ -159,6 +159,7 @@ class Resolver:
         self._known = None
         self.extra = []
         self.own_folders = frozenset()  # what the file itself puts on sys.path, sooner or later
+        self.ahead = frozenset()  # those of them that it puts before everything else
 
     def _start(self, root, run_as):
         """The folder that is first on sys.path."""
@@ -210,7 +211,9 @@ class Resolver:
         first = [self.root] if self.root else []
         if self.run_as == "script" and self.known["safe_path"]:
             first = []
-        return first + self.extra + [each for each in self.known["path"] if each not in first] + self.vendored()
+        front = [each for each in reversed(self.extra) if each in self.ahead]
+        back = [each for each in self.extra if each not in self.ahead]
+        return front + first + back + [each for each in self.known["path"] if each not in first] + self.vendored()
 
     def vendored(self):
         """Folders beneath a given root that hold installed distributions (`pip install --target`), and what their .pth name."""
@@ -417,7 +420,7 @@ class Resolver:
         inner = summary.live(head)
         if len(inner) == 1 and inner[0].imported and tail and "." not in tail:
             base = inner[0].target
-            owner = base[0] if base[1] is None else "%s.%s" % base
+            owner = spelled(base)
             if self.find(owner):
                 return self.site((owner, tail), depth + 1)
         if len(inner) == 1 and not tail:
@@ -522,9 +525,12 @@ class Resolver:
         text = dotted(value)
         if text and text.endswith(".__all__"):
             base = summary.live(text.partition(".")[0])
+            owner = None
             if len(base) == 1 and base[0].imported:
-                target = base[0].target
-                owner = target[0] if target[1] is None else "%s.%s" % target
+                owner = spelled(base[0].target)
+            elif not base and summary.walk.package and summary.file.endswith("__init__.py"):
+                owner = "%s.%s" % (summary.walk.package, text.rpartition(".")[0])  # loading a submodule binds it
+            if owner is not None:
                 inner = self.summary(owner)
                 return self.listed(inner) if inner is not None and "__all__" in inner.binds else None
         return None

@@ -6,7 +6,7 @@ import builtins
 from verikit.probes.imports.conditions import constant, dotted
 from verikit.probes.imports.flow import UNBOUND, Flow
 from verikit.probes.imports.rules import finding
-from verikit.probes.imports.scopes import Bind, exclusive
+from verikit.probes.imports.scopes import Bind, exclusive, spelled
 
 BUILTINS = frozenset(dir(builtins))
 # What Python binds in every module before its first line runs, or reads off it afterwards.
@@ -383,7 +383,7 @@ class Names:
                 self.notes.append("%s() would rebind %s, imported on line %d" % (scope.name, name, first.line))
         if bind.imported and not imports:
             for other in home.binds.get(name, ()):
-                if other.kind in ("def", "class") and self._called(scope):
+                if self._taken(other, bind, name) and self._called(scope):
                     text = "%s of line %d becomes %s when %s() runs" % (
                         name,
                         other.line,
@@ -391,6 +391,17 @@ class Names:
                         scope.name,
                     )
                     self.conflict("N18", name, bind.line, text, other.line)
+
+    @staticmethod
+    def _taken(other, bind, name):
+        """Whether a function that imports over it takes something away: not a stand-in, nor what it asks for first."""
+        if other.kind in ("def", "class"):
+            return True
+        return (
+            name in bind.scope.nonlocals
+            and other.kind in ("assign", "parameter")
+            and not (_placeholder(other) or _asks_none(bind.arm, name))
+        )
 
     def _called(self, scope):
         return any(call[0] == scope.name for each in self.walk.scopes for call in each.calls if each is not scope)
@@ -1025,12 +1036,6 @@ class Names:
         return False
 
 
-def spelled(target):
-    """A target as people write it: `os.path`, `json.loads`."""
-    module, name = target
-    return module if name is None else (module + name if module.endswith(".") else "%s.%s" % (module, name))
-
-
 def _conditional(first, second):
     """Whether the second runs only sometimes when the first has run."""
     inner, outer = second.arm.path(), set(map(id, first.arm.path()))
@@ -1044,14 +1049,13 @@ def _independent(first, second):
     """
     ours, theirs = first.arm.path(), second.arm.path()
     shared = {id(arm) for arm in ours} & {id(arm) for arm in theirs}
-    tests = [
-        [arm.test for arm in path if arm.kind == "if" and arm.test is not None and id(arm) not in shared]
-        for path in (ours, theirs)
-    ]
+    tests = [[arm.test for arm in path if arm.kind == "if" and id(arm) not in shared] for path in (ours, theirs)]
     return first.imported and second.imported and all(tests) and not all(any(map(_platform, each)) for each in tests)
 
 
 def _platform(test):
+    if test is None:  # its outcome is known: it held
+        return False
     names = [getattr(part, "id", None) or getattr(part, "attr", None) or "" for part in ast.walk(test)]
     return any(name.lstrip("_").lower().startswith("is_") for name in names)
 

@@ -526,6 +526,12 @@ def _parameters(args):
     return every + [each for each in (args.vararg, args.kwarg) if each is not None]
 
 
+def spelled(target):
+    """A target as people write it: `os.path`, `json.loads`."""
+    module, name = target
+    return module if name is None else (module + name if module.endswith(".") else "%s.%s" % (module, name))
+
+
 def absolute(node, package):
     """The module that an import-from names: dots resolved where the package is known, else kept."""
     if not node.level:
