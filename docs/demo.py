@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import sys
 import tempfile
@@ -16,7 +17,17 @@ import asyncssh
 import torch
 from safetensors.torch import save_file
 
-from verikit import FAIL, PASS, CheckpointIntact, ImportConflict, LogHealthy, Session, SyntaxValid, TensorShapeSane, mark
+from verikit import (
+    FAIL,
+    PASS,
+    CheckpointIntact,
+    ImportConflict,
+    LogHealthy,
+    Session,
+    SyntaxValid,
+    TensorShapeSane,
+    mark,
+)
 from verikit.testing import embedded_ssh_hosts
 from verikit.text import seconds
 from verikit.text import size as show_size
@@ -39,13 +50,15 @@ def expect(verdict, report, title):
 def model_file(lines=2000):
     """A model file of 2,000 lines: licence, docstring, imports up to line 23, then classes."""
     head = ["# Copyright of a made-up model."] * 12
-    head += ['"""Inference-only model."""', "", "from __future__ import annotations", "", "import logging", "import math"]
-    head += ["from typing import Optional", "", "import os.path", "", "logger = logging.getLogger(__name__)"]
+    head += ['"""Inference-only model."""', "", "from __future__ import annotations", "", "import logging"]
+    head += ["import math", "from typing import Optional", "", "import os.path", ""]
+    head += ["logger = logging.getLogger(__name__)"]
     assert len(head) == 23
     body = []
     layer = 0
     while len(head) + len(body) < lines - 1:
-        body += ["", "", f"class Layer{layer}:", '    """One layer."""', "", "    def forward(self, x: Optional[float]):"]
+        body += ["", "", f"class Layer{layer}:", '    """One layer."""', ""]
+        body += ["    def forward(self, x: Optional[float]):"]
         body += [f"        return math.sqrt(x or {layer}.0)"]
         layer += 1
     return [*head, *body][: lines - 1]
@@ -56,11 +69,15 @@ def patched_file(session, host, folder):
     lines = model_file()
     patched = [*lines[:23], "import os as _os_hs", *lines[23:]]
     path.write_text("\n".join(patched) + "\n")
-    claim = ImportConflict(str(path)) & ImportConflict(str(path), name="_os_hs") & SyntaxValid(str(path))
-    expect(PASS, session.verify(claim, on=host), "1a. `import os as _os_hs` became line 24 of 2,000: clean, and valid there")
+    claim = ImportConflict(path.name) & ImportConflict(path.name, name="_os_hs") & SyntaxValid(path.name)
+    expect(
+        PASS,
+        session.verify(claim, on=host),
+        "1a. `import os as _os_hs` became line 24 of 2,000: clean, and valid there",
+    )
 
     path.write_text("\n".join([*patched, "", "_os_hs = None", "", "", "def root():", "    return _os_hs.sep"]) + "\n")
-    report = expect(FAIL, session.verify(ImportConflict(str(path)), on=host), "1b. a later line rebinds _os_hs")
+    report = expect(FAIL, session.verify(ImportConflict(path.name), on=host), "1b. a later line rebinds _os_hs")
     if "24" not in report.deciding.reason or str(len(patched) + 2) not in report.deciding.reason:
         surprises.append(f"1b: both lines are named; got {report.deciding.reason}")
 
@@ -100,11 +117,11 @@ def watched_job(session, host, folder):
         ("2a. the job starts well", STARTS, PASS),
         ("2b. the job dies of a missing module: the verdict comes then, not at the deadline", DIES, FAIL),
     ]:
-        script, log = folder / f"datagen_{verdict}.py", folder / f"inference_{verdict}.log"
+        script, log = folder / f"datagen_{verdict}.py".lower(), folder / f"inference_{verdict}.log".lower()
         script.write_text(source)
-        before = mark(log, on=host)
-        pid = launch(host, script, log)
-        started = LogHealthy(str(log), ready=r"\d+/\d+ samples", since=before, process=pid)
+        before = mark(log.name, on=host)
+        pid = launch(host, script.name, log.name)
+        started = LogHealthy(log.name, ready=r"\d+/\d+ samples", since=before, process=pid)
         report = expect(verdict, session.verify(started.eventually(within=15, every=0.5), on=host), title)
         if report.root.duration > 12:
             surprises.append(f"{title}: it took {seconds(report.root.duration)}")
@@ -134,7 +151,7 @@ def relayed_checkpoint(session, a, b, folder_a, here, folder_b):
     arrived = folder_b / "checkpoint_step20k.pt"
     for title, drop, verdict in [("3a. relayed whole", 0, PASS), ("3b. relayed, and cut on the way", 5_000_000, FAIL)]:
         took = relay(original, here / "relay.pt") + relay(here / "relay.pt", arrived, drop=drop)
-        claim = SyntaxValid(str(script)) & CheckpointIntact(str(arrived), size=size).on(b)
+        claim = SyntaxValid(script.name) & CheckpointIntact(arrived.name, size=size).on(b)
         before = session.moved
         report = expect(verdict, session.verify(claim), title)
         moved = session.moved - before
@@ -145,9 +162,9 @@ def relayed_checkpoint(session, a, b, folder_a, here, folder_b):
     dump = {f"layer_{n}": torch.randn(37, 512).to(torch.bfloat16) for n in (3, 31, 59)}
     save_file(dump, states)
     spec = {f"layer_{n}": "bf16[tokens 512]" for n in (3, 31, 59)}
-    expect(PASS, session.verify(TensorShapeSane(str(states), spec), on=a), "3c. hidden states of layers 3, 31 and 59")
+    expect(PASS, session.verify(TensorShapeSane(states.name, spec), on=a), "3c. hidden states of layers 3, 31 and 59")
     save_file({**dump, "layer_59": dump["layer_59"][:36].float()}, states)
-    expect(FAIL, session.verify(TensorShapeSane(str(states), spec), on=a), "3d. one layer is a token short, and fp32")
+    expect(FAIL, session.verify(TensorShapeSane(states.name, spec), on=a), "3d. one layer is a token short, and fp32")
 
 
 def everywhere(session, embedded):
@@ -159,17 +176,19 @@ def everywhere(session, embedded):
 
 
 def main() -> int:
-    folder = Path(tempfile.mkdtemp(prefix="verikit-demo-"))
+    folder, back = Path(tempfile.mkdtemp(prefix="verikit-demo-")), Path.cwd()
     try:
+        os.chdir(folder)  # relative paths: each host's begin in its own home, this machine's here
         with embedded_ssh_hosts(3, folder / "hosts") as embedded, Session() as session:
             a, b, _ = embedded.addresses
             home_a, home_b, _ = (host.home for host in embedded.hosts)
-            print(f"three embedded SSH hosts: {', '.join(map(str, embedded.addresses))}")
+            print(f"three embedded SSH hosts, {', '.join(map(str, embedded.addresses))}, in {folder}")
             patched_file(session, a, home_a)
             watched_job(session, a, home_a)
             relayed_checkpoint(session, a, b, home_a, folder, home_b)
             everywhere(session, embedded)
     finally:
+        os.chdir(back)
         shutil.rmtree(folder, ignore_errors=True)
     for line in surprises:
         print(f"UNEXPECTED  {line}")

@@ -17,5 +17,6 @@ def test_demo():
     assert "every verdict was the expected one" in done.stdout
     assert "truncated: 203.2 MiB of 208.0 MiB (218,108,941 bytes expected)" in done.stdout
     assert "a_module_that_nobody_installed" in done.stdout
-    folder = done.stdout.partition("/tmp/verikit-demo-")[2].partition("/")[0]
-    assert not pathlib.Path(f"/tmp/verikit-demo-{folder}").exists()
+    folder = pathlib.Path(done.stdout.partition("\n")[0].rpartition(", in ")[2])
+    assert folder.name.startswith("verikit-demo-")
+    assert not folder.exists()
