@@ -430,6 +430,20 @@ class TestJudges:
         for form in (report.to_junit(), report._repr_html_(), str(report)):
             assert "None" in form
 
+    def test_scalars_of_numpy_and_torch_stay_numbers(self):
+        """
+        Numbers and flags of numpy and torch in facts are the numbers and flags of JSON, not words for them.
+        """
+        numpy, torch = pytest.importorskip("numpy"), pytest.importorskip("torch")
+        facts = {"n": numpy.int64(3), "x": numpy.float32(2.5), "no": numpy.bool_(False), "t": torch.tensor(4)}
+        odd = {"nan": numpy.float64("nan"), "long": numpy.longdouble(2), "array": numpy.zeros(2)}
+
+        shown = clean({**facts, **odd})
+
+        assert {key: shown[key] for key in facts} == {"n": 3, "x": 2.5, "no": False, "t": 4}
+        assert [type(shown[key]) for key in facts] == [int, float, bool, int]
+        assert (shown["nan"], shown["long"], shown["array"]) == ("nan", "2.0", "[0. 0.]")
+
     @pytest.mark.parametrize(("reason", "facts"), [(3, {}), ("x", [1]), (None, None)])
     def test_a_bad_unseen_is_still_unseen(self, reason, facts):
         """
@@ -535,6 +549,32 @@ class TestSharing:
         assert [leaf.verdict for leaf in report.leaves()] == [PASS] + [FAIL] * (len(values) - 1)
         assert len(there.asked) == len(values)
         assert Look(word, path=[1, {"a": 2}]) == Look(word, path=(1, {"a": 2}))
+
+
+class Ticking(ManualClock):
+    """A clock that moves on by ten seconds while a judge thinks."""
+
+    def think(self):
+        self._now += 10
+
+
+@pytest.mark.parametrize(
+    "claim", [lambda check: check.timeout(3), lambda check: check.eventually(within=3)], ids=["timeout", "eventually"]
+)
+def test_a_judge_that_thinks_past_the_deadline(claim):
+    """
+    An answer that is there only after the deadline is none, also where the loop could not look at the clock meanwhile.
+    """
+    clock = Ticking()
+
+    class Thinks(Says):
+        def judge(self, facts):
+            clock.think()
+            return Finding(PASS, "thought")
+
+    report = verify(claim(Thinks()), on=host(), clock=clock)
+
+    assert (report.verdict, report.deciding.cause) == (UNKNOWN, Cause.TIMEOUT)
 
 
 class SlowlyOpened(FakeHost):

@@ -99,6 +99,8 @@ def clean(value: Any) -> Any:
         return tuple(clean(item) for item in value)
     if isinstance(value, (bytes, bytearray)):
         return {"bytes": base64.b64encode(value[: LIMIT // 2]).decode()}
+    if getattr(value, "shape", None) == () and type(item := value.item()) is not type(value):
+        return clean(item)  # a scalar of numpy or torch
     return clean(str(value))
 
 

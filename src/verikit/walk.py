@@ -263,19 +263,24 @@ class Walk:
         return self.clock.now(), next(self._turns) + 1
 
     async def _bounded(self, part: Coroutine[Any, Any, Result], limit: float) -> Result | None:
-        """The part's result, or None if the clock said first that the time is over; the part is then cancelled."""
-        if not self.concurrent:
-            begun = self.clock.now()
+        """The part's result, or None if it was not there in time; what still runs then is cancelled."""
+        ends = self.clock.now() + limit
+
+        async def in_time() -> Result | None:
             result = await part
-            return result if self.clock.now() - begun <= limit else None
+            return result if self.clock.now() <= ends else None  # the alarm is not heard while a judge thinks
+
+        if not self.concurrent:
+            return await in_time()
         import asyncio
 
-        work, alarm = asyncio.ensure_future(part), asyncio.ensure_future(self.clock.sleep(max(0.0, limit)))
+        work, alarm = asyncio.ensure_future(in_time()), asyncio.ensure_future(self.clock.sleep(max(0.0, limit)))
         try:
             await asyncio.wait({work, alarm}, return_when=asyncio.FIRST_COMPLETED)
             return work.result() if work.done() else None
         finally:
             await _end([work, alarm])
+            part.close()  # if it had not begun
 
     async def _gather(
         self,
