@@ -198,6 +198,7 @@ class TestText:
         mixed._repr_pretty_(printer, False)
 
         assert repr(mixed).startswith("<Report FAIL: root@ct129 · Says('/root/eval/step20k.pt'): truncated: 12.4 GiB")
+        assert repr(mixed.leaves(PASS)[0]) == "<Result PASS: gpu01 · Says('/ok'): fine>"
         assert "\n" not in repr(mixed)
         assert printer == [str(mixed)]
 

@@ -73,7 +73,7 @@ class Finding:
         )
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Result:
     """One node of the verified tree.
 
@@ -117,6 +117,11 @@ class Result:
             wanted = ~node.verdict if node.kind == "Not" else node.verdict
             node = next((part for part in node.parts if part.verdict is wanted), node.parts[0])
         return node
+
+    def __repr__(self) -> str:
+        """One line: the verdict, where, of what, and why."""
+        where = f"{self.host} · " if self.host else ""
+        return f"<{type(self).__name__} {self.verdict.name}: {where}{self.title}: {self.reason}>"
 
     def leaves(self, verdict: Verdict | None = None) -> Iterator[Result]:
         """The results that carry evidence, in the order of the claim; of one verdict, if named."""
