@@ -217,7 +217,10 @@ def test_optional_if():
 
     assert look(zeros(emb=(4, 2)), spec, config={"tie": True}).verdict is PASS
     assert look(zeros(emb=(4, 2)), spec, config={"tie": False}).reason == "head: missing"
-    assert look(zeros(emb=(4, 2)), spec, config={}).verdict is FAIL
+    untold = look(zeros(emb=(4, 2)), spec, config={})
+    assert untold.verdict is UNKNOWN
+    assert "config has no key tie" in untold.reason
+    assert look(zeros(emb=(4, 2), head=(4, 2)), spec, config={}).verdict is PASS
 
 
 def test_all_faults_at_once():
@@ -297,7 +300,7 @@ def test_unbindable(spec, dims, word):
         ("h", {"h": "config.h"}, {"h": "two"}),
         ("h//K", {"h": 3, "K": 0}, None),
         ("h-9", {"h": 3}, None),
-        ("h//8", {"h": 12}, None),
+        ("d", {"d": "config.h//8"}, {"h": 12}),
     ],
 )
 def test_spec_at_odds_with_itself(axis, dims, config):
@@ -308,6 +311,16 @@ def test_spec_at_odds_with_itself(axis, dims, config):
 
     assert (finding.verdict, finding.cause) == (UNKNOWN, Cause.AMBIGUOUS)
     assert axis in finding.reason
+
+
+def test_remainder_of_what_is_given():
+    """
+    `//` divides exactly: no size is twelve eighths, so a tensor that is to have it is at fault.
+    """
+    finding = look(zeros(w=(2,)), {"w": "h//8"}, dims={"h": "config.h"}, config={"h": 12})
+
+    assert finding.verdict is FAIL
+    assert finding.reason == "w axis 0 (h//8): 2; 12 is not a multiple of 8 (h//8) [config h=12]"
 
 
 def test_unread_format_is_not_missing(tmp_path):

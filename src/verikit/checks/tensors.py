@@ -17,8 +17,8 @@ from verikit.finding import Finding
 from verikit.probes import scan
 from verikit.probes import tensors as probe
 from verikit.probes import values as value_probe
+from verikit.spec import arithmetic, dtypes, explain, grammar, names, predicates
 from verikit.spec import compiled as compiling
-from verikit.spec import dtypes, explain, grammar, names, predicates
 from verikit.spec.compiled import Compiled, Constants
 from verikit.spec.quick import quick
 from verikit.spec.rows import Bound, Entry, Fault, Outcome, Want
@@ -130,9 +130,11 @@ class TensorShapeSane(Check):
 
     def look(self) -> Look:
         if self.live:
-            return Look(probe.live, subject=self.subject, under=self.under, how=_asks_how(self.compiled))
+            how = _asks_how(self.compiled)
+            return Look(probe.live, subject=self.subject, under=self.under, how=how, **_asks_meta(self.compiled))
         config = self.config if isinstance(self.config, str) else "config.json"
-        return Look(probe.inspect, path=self.subject, config=config, under=self.under).within(HEADERS_WITHIN)
+        asked = Look(probe.inspect, path=self.subject, config=config, under=self.under, **_asks_meta(self.compiled))
+        return asked.within(HEADERS_WITHIN)
 
     async def examine(self, host: Host) -> Finding:
         """Headers first; then, if the spec or `values` asks for it, the values of the tensors that it names."""
@@ -191,7 +193,7 @@ class TensorShapeSane(Check):
         ):
             dims = quick(self.compiled, entries, constants, self.strict)
             if dims is not None:
-                return self._passed(entries, files, dims)
+                return self._passed(entries, files, dims if self.live else _located(dims, self.compiled, entries))
         solver = Solver(
             self.compiled,
             entries,
@@ -200,7 +202,7 @@ class TensorShapeSane(Check):
             strict=self.strict,
             ignore=self.ignore,
             finite=self.values != "none",
-            metadata={files[int(number)]: row for number, row in facts.get("metadata", {}).items()},
+            metadata=_metadata(facts, files),
         )
         outcome = solver.run()
         _by_statistics(outcome)
@@ -256,7 +258,7 @@ class TensorShapeSane(Check):
         told = self._facts(entries, files, outcome.dims, outcome, drawn, scanned)
         if outcome.faults:
             present = [entry.name for entry in entries]
-            reason = explain.reason(outcome.faults, explain.wrapper_hint(outcome, present))
+            reason = explain.reason(outcome.faults, self._nothing(files) or explain.wrapper_hint(outcome, present))
             if outcome.unknown:
                 reason += f"; could not tell: {outcome.unknown[0][1]}"
             return Finding(FAIL, reason, facts=told)
@@ -273,7 +275,8 @@ class TensorShapeSane(Check):
         ):
             return Finding(
                 UNKNOWN,
-                f"none of {count(len(entries), 'tensor')} is named by the spec",
+                self._nothing(files)
+                or f"none of {count(len(entries), 'tensor')} {_of(files)}is named by the spec{self._empty_ranges(facts)}",
                 cause=Cause.NOTHING_SEEN,
                 facts=told,
             )
@@ -283,6 +286,22 @@ class TensorShapeSane(Check):
             f"{count(len(left), 'file')} of no format that is known here left out, {left[0]} first" if left else ()
         )
         return attrs.evolve(finding, warnings=warning)
+
+    def _nothing(self, files: list[str]) -> str:
+        """That there was no file to look at, and where."""
+        if self.live or files:
+            return ""
+        pattern = any(c in self.subject for c in "*?[")
+        return f"{self.subject}: " + ("no file fits" if pattern else "no file of tensors is there")
+
+    def _empty_ranges(self, facts: Facts) -> str:
+        """Index ranges of names that hold no index, which is why nothing is named."""
+        constants, told = self._constants(facts), []
+        for rule in self.compiled.spec.rules:
+            for piece in (piece for pattern in (rule.file, rule.name) if pattern for piece in pattern.pieces):
+                if isinstance(piece, names.Range):
+                    told += _empty_range(piece, constants)
+        return f"; {'; '.join(dict.fromkeys(told))}" if told else ""
 
     def _passed(
         self,
@@ -333,9 +352,25 @@ def _disagreement(name: str, rows: Mapping[Any, list[tuple[str, str]]]) -> str:
     ordered = sorted(rows.items(), key=lambda row: len(row[1]))
     words = []
     for value, places in ordered[:4]:
-        others = f" and {len(places) - 1} more hosts" if len(places) > 1 else ""
-        words.append(f"{value} on {places[0][0]}{others} ({places[0][1]})")
-    return f"{name} differs between hosts: {', '.join(words)}"
+        more = len(places) - 1
+        others = f" and {count(more, 'more host')}" if more else ""
+        where = f" ({places[0][1]})" if places[0][1] else ""
+        words.append(f"{value} on {places[0][0]}{others}{where}")
+    left = f", {len(ordered) - 4} more values" if len(ordered) > 4 else ""
+    return f"{name} differs between hosts: {', '.join(words)}{left}"
+
+
+def _located(dims: Mapping[str, Bound], compiled: Compiled, entries: list[Entry]) -> dict[str, Bound]:
+    """Dims with where each was first seen: what the quick look leaves out."""
+    found: dict[str, Bound] = {}
+    patterns = [(plan.regex, plan.rule.value.axes) for plan in compiled.plans if plan.regex and plan.rule.value.axes]
+    for name, bound in dims.items():
+        rows = [
+            (regex, k) for regex, axes in patterns for k, axis in enumerate(axes or ()) if name in (axis.dim, axis.run)
+        ]
+        places = (f"{e.where} axis {k}" for regex, k in rows for e in entries if regex.fullmatch(e.name))
+        found[name] = bound if name in compiled.exprs else bound._replace(origin=next(places, ""))
+    return found
 
 
 class Seen(NamedTuple):
@@ -365,6 +400,25 @@ class Drawn:
     def __str__(self) -> str:
         (some, of), (few, files) = self.tensors, self.files
         return f"{few:,} of {files:,} files" if files > 1 and few < files else f"{some:,} of {of:,} tensors"
+
+
+def _of(files: list[str]) -> str:
+    return (
+        f"of {files[0]} " if len(files) == 1 and files[0] else f"of {count(len(files), 'file')} " if files[1:] else ""
+    )
+
+
+def _empty_range(piece: names.Range, constants: Constants) -> list[str]:
+    try:
+        first, last = (
+            arithmetic.size(end, lambda name: constants.get(name).value) for end in (piece.first, piece.last)
+        )
+    except (arithmetic.Unbound, arithmetic.Inexact):
+        return []
+    if first <= last:
+        return []
+    origins = list(constants.origins(arithmetic.Op("+", piece.first, piece.last)))
+    return [f"{piece.name} in {piece.first}..{piece.last} is empty: {first}..{last} [{', '.join(origins)}]"]
 
 
 def _nbytes_of(wants: list[Any], seen: Seen) -> float:
@@ -460,8 +514,9 @@ def _index_faults(facts: Facts, compiled: Compiled, outcome: Outcome) -> None:
         if told not in index["shards"]:
             what = f"said to be in {told}, " + (f"found in {found}" if found else "missing there")
             outcome.faults.append(Fault("index", plan.number, file, name, what))
-    for name in index["untold"]:
-        outcome.faults.append(Fault("index", plan.number, file, name, "not in the index: loaders will leave it out"))
+    for name, found in index["untold"]:
+        what = f"not in the index, but in {found}: loaders will leave it out"
+        outcome.faults.append(Fault("index", plan.number, file, name, what))
 
 
 def _asks_how(compiled: Compiled) -> bool:
@@ -470,6 +525,19 @@ def _asks_how(compiled: Compiled) -> bool:
         atom for rule in compiled.spec.rules if rule.value.predicate for atom in predicates.atoms(rule.value.predicate)
     )
     return any(atom.word in predicates.OUTSIDE for atom in found)
+
+
+def _asks_meta(compiled: Compiled) -> dict[str, Any]:
+    """The keys of metadata that the spec speaks of."""
+    keys = sorted({str(rule.name) for rule in compiled.spec.rules if rule.kind == "meta"})
+    return {"meta": keys} if keys else {}
+
+
+def _metadata(facts: Facts, files: list[str]) -> dict[str, Mapping[str, str | None] | None]:
+    """What each file says beside its tensors; None where that is not told."""
+    unread = {files[number] for number, _, _ in (*facts.get("faults", ()), *facts.get("unknowns", ()))}
+    rows = {files[int(n)]: facts["told"][k] if k >= 0 else None for n, k in facts.get("metadata", {}).items()}
+    return {**rows, **dict.fromkeys(unread)}
 
 
 def _mentions_config(compiled: Compiled) -> bool:

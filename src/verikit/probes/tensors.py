@@ -11,7 +11,7 @@ import os
 import re
 
 from verikit.probes import formats
-from verikit.probes.formats.layout import BITS, Broken, Layout, Window, elements
+from verikit.probes.formats.layout import BITS, Broken, Layout, Window, elements, uncollected
 from verikit.probes.place import CannotSee, kind_of
 
 MOST_TENSORS = 400_000
@@ -19,7 +19,9 @@ MOST_FILES = 200_000
 CONFIG_LIMIT = 4 << 20
 METADATA_LIMIT = 1 << 16
 MOST_TOLD = 20_000
-"""Files whose metadata is told."""
+"""Different metadata that are told."""
+MOST_VALUES = 4096
+"""Numbers of one value of metadata."""
 DEEPEST = 6
 # Files of a folder that may hold tensors; a file or glob that is named is read whatever its ending.
 ENDINGS = (
@@ -44,11 +46,17 @@ SHORT = {
 _NUMBER = re.compile(r"(\d+)")
 
 
-def inspect(place, path, config="config.json", under=""):
+def inspect(place, path, config="config.json", under="", meta=()):
     """The tensors of a file, a folder or a glob, and the config beside them: folded rows.
 
     Reads headers only.  `config`: a path, relative to the folder of the subject; not there is None in the facts.
+    `meta`: keys of what the files say beside their tensors; a key may be that of a small tensor, whose values are read.
     """
+    with uncollected():
+        return inspected(place, path, config, under, meta)
+
+
+def inspected(place, path, config, under, meta):
     root, files, globbed = found_files(place, path)
     fold = Fold()
     facts = {
@@ -59,25 +67,31 @@ def inspect(place, path, config="config.json", under=""):
         "unknowns": [],
         "left": [],
         "metadata": {},
+        "told": [],
     }
+    told = {}
     for number, name in enumerate(files):
         layout = layout_of(place, os.path.join(root, name))
         fold.file(name)
         storages = storages_of(layout)
         plain = not storages and not layout.strides and not getattr(layout, "ranges", None)
         for row in layout.tensors:
-            label = row.name
-            if under and not label.startswith(under):
-                continue
-            extra = None if plain else extra_of(layout, row, storages)
-            fold.tensor(number, label[len(under) :], row.dtype, row.shape, extra)
+            label = row[0]
+            if under:
+                if not label.startswith(under):
+                    continue
+                label = label[len(under) :]
+            fold.tensor(number, label, row[1], row[2], None if plain else extra_of(layout, row, storages))
         if layout.format is None and root == path and layout.size:
             facts["left"].append(name)  # a folder has other things in it; what was named by itself is not left out
         else:
             tell_layout(facts, number, name, layout)
+            if meta:
+                tell_metadata(facts, told, number, metadata_of(place, layout, meta, under))
         if number % 256 == 255:
             place.progress(number + 1, len(files), "files")
     whole_folders(place, path, root, files, fold, facts, under)
+    facts["told"] = [json.loads(row) for row in told]
     facts["config"], facts["config_missing"] = read_config(place, root, config)
     facts["index"] = index_of(place, root, files, fold) if not globbed else None
     facts.update(fold.facts())
@@ -224,35 +238,86 @@ def storage_size(storages, row):
 
 
 def tell_layout(facts, number, name, layout):
-    """A file's faults, unknowns and metadata into the facts, bounded."""
+    """A file's faults and unknowns into the facts, bounded."""
     for key, rows in (("faults", layout.faults), ("unknowns", layout.unknowns)):
         for row in rows[:4]:
             if len(facts[key]) < 200:
                 facts[key].append([number, row["kind"], row["what"]])
             else:
                 facts[key + "_more"] = facts.get(key + "_more", 0) + 1
-    metadata = metadata_of(layout)
-    if metadata and len(facts["metadata"]) < MOST_TOLD:
-        facts["metadata"][str(number)] = metadata
 
 
-def metadata_of(layout):
-    """{key: JSON or text} of what a file says beside its tensors: safetensors' metadata, GGUF's keys, plain values of a .pt."""
-    if getattr(layout, "metadata", None):
-        found = layout.metadata
-    elif type(layout.root) is dict:
-        found = {key: json.dumps(value) for key, value in layout.root.items() if type(key) is str and is_plain(value)}
+def tell_metadata(facts, told, number, row):
+    """What a file says, once for all that say the same; `metadata`: {file: place in `told`}, -1 where there is no room."""
+    text = json.dumps(row, sort_keys=True)
+    if text in told or len(told) < MOST_TOLD:
+        facts["metadata"][str(number)] = told.setdefault(text, len(told))
     else:
-        found = layout.notes.get("keys") or {}
-    rows = [(str(key)[:200], str(value)) for key, value in list(found.items())[:64]]
-    return {key: value for key, value in rows if len(value) <= METADATA_LIMIT}
+        facts["metadata"][str(number)] = -1
 
 
-def is_plain(value):
-    """Whether it is a number, a text, or a short row of them."""
+def metadata_of(place, layout, keys, under=""):
+    """{key: JSON or text, or None: there, but no plain value} of what a file says beside its tensors.
+
+    safetensors' metadata, GGUF's keys, plain values of a .pt (nested ones by dotted keys), small tensors.
+    """
+    found = {}
+    for key in keys:
+        if key in (getattr(layout, "metadata", None) or ()):
+            found[key] = layout.metadata[key]
+        elif key in (layout.notes.get("keys") or ()):
+            found[key] = str(layout.notes["keys"][key])
+        else:
+            there, value = nested_value(layout.root, key)
+            if there:
+                found[key] = json.dumps(value) if is_plain(value) else values_of(place, layout, key)
+            elif any(row.name in (key, under + key) for row in layout.tensors):
+                found[key] = values_of(place, layout, key, under)
+    return {key: None if value is None or len(value) > METADATA_LIMIT else value for key, value in found.items()}
+
+
+def nested_value(root, key):
+    """(whether it is there, the value) under dotted keys."""
+    for part in [key] if type(root) is dict and key in root else key.split("."):
+        if type(root) is not dict or part not in root:
+            return False, None
+        root = root[part]
+    return True, root
+
+
+def values_of(place, layout, key, under=""):
+    """The values of a small tensor, as JSON; None for any other."""
+    from verikit.probes import scan, values
+
+    row = next((row for row in layout.tensors if row.name in (key, under + key)), None)
+    if row is None or elements(row.shape) > MOST_VALUES:
+        return None
+    with place.steady(layout.path) as file:
+        tensor = values.stored_tensor(None, layout, row, file)
+        if isinstance(tensor, str):
+            return None
+        flat = scan.plain_values(tensor)
+    return json.dumps(folded_values([bool(each) for each in flat] if row.dtype == "bool" else flat, row.shape))
+
+
+def folded_values(flat, shape):
+    """A flat list as nested ones."""
+    for length in shape[:0:-1]:
+        flat = [flat[k : k + length] for k in range(0, len(flat), length)] if length else []
+    return flat if shape else flat[0]
+
+
+def is_plain(value, depth=0):
+    """Whether it is a number, a text, nothing, or short rows and mappings of them."""
     if type(value) in (list, tuple):
-        return len(value) <= 4096 and all(type(each) in (int, float, bool, str) for each in value)
-    return type(value) in (int, float, bool, str) and (type(value) is not int or abs(value) < 1 << 63)
+        return depth < 4 and len(value) <= MOST_VALUES and all(is_plain(each, depth + 1) for each in value)
+    if type(value) is dict:
+        return (
+            depth < 4 and len(value) <= 256 and all(type(k) is str and is_plain(v, depth + 1) for k, v in value.items())
+        )
+    return value is None or (
+        type(value) in (int, float, bool, str) and (type(value) is not int or abs(value) < 1 << 63)
+    )
 
 
 def read_config(place, root, config):
@@ -283,7 +348,8 @@ def index_of(place, root, files, fold):
     told = found["weight_map"]
     wrong = [[name, str(file), here.get(name)] for name, file in told.items() if here.get(name) != file]
     shards = sorted({str(file) for file in told.values()} - set(files))
-    untold = [name for name in here if name not in told and here[name] in set(told.values())]
+    shards_told = set(map(str, told.values()))
+    untold = [[name, here[name]] for name in here if name not in told and here[name] in shards_told]
     return {
         "file": index,
         "broken": None,
@@ -304,16 +370,16 @@ class Fold:
 
     def __init__(self):
         self.files, self.rows = [], []
-        self.dtypes, self.shapes, self.extras = {}, {}, {}
+        self.dtypes, self.shapes, self.extras = {}, {}, {"null": 0}
 
     def file(self, name):
         self.files.append(name)
 
     def tensor(self, file, name, dtype, shape, extra):
-        rows, dtypes, shapes, extras = self.rows, self.dtypes, self.shapes, self.extras
+        rows, dtypes, shapes = self.rows, self.dtypes, self.shapes
         if len(rows) >= MOST_TENSORS:
             raise CannotSee("bound_reached", "more than {:,} tensors".format(MOST_TENSORS))
-        held = extras.setdefault(json.dumps(extra, sort_keys=True) if extra else "null", len(extras))
+        held = self.extras.setdefault(json.dumps(extra, sort_keys=True), len(self.extras)) if extra else 0
         rows.append((file, name, dtypes.setdefault(dtype, len(dtypes)), shapes.setdefault(shape, len(shapes)), held))
 
     def forget(self, files):
@@ -327,9 +393,12 @@ class Fold:
     def facts(self):
         """`rows`: [file, name, dtype, shape, extra, numbers…], all but the numbers as places in the lists beside it."""
         names, folding = {}, len(self.rows) > FOLDED_FROM
+        place = names.setdefault
         return {
             "files": self.files,
-            "rows": [folded_row(row, names, folding) for row in self.rows],
+            "rows": [folded_row(row, names) for row in self.rows]
+            if folding
+            else [(file, place(name, len(names)), a, b, c) for file, name, a, b, c in self.rows],
             "names": list(names),
             "dtypes": list(self.dtypes),
             "shapes": [list(shape) for shape in self.shapes],
@@ -337,9 +406,9 @@ class Fold:
         }
 
 
-def folded_row(row, names, folding):
+def folded_row(row, names):
     name = row[1]
-    if not folding or len(name) > 1000 or "\0" in name:
+    if len(name) > 1000 or "\0" in name:
         return (row[0], names.setdefault(name, len(names)), *row[2:])
     parts = _NUMBER.split(name)
     # A number with leading zeros stays text, to come out as it went in.
@@ -362,12 +431,28 @@ def unfolded_rows(facts):
 # In memory.
 
 
-def live(place, subject, under="", how=False):
+def live(place, subject, under="", how=False, meta=()):
     """(name, dtype, shape, extra) of each tensor of an object in this process, by its attributes; no value is touched.
 
     how: also how each is held (device, strides, storage), which costs more than all the rest.
     """
-    return {"entries": list(live_rows(subject.subject, under, how)), "live": True}
+    facts = {"entries": list(live_rows(subject.subject, under, how)), "live": True}
+    if meta:
+        facts["metadata"], facts["told"] = {"0": 0}, [live_metadata(subject.subject, meta)]
+    return facts
+
+
+def live_metadata(subject, keys):
+    """As `metadata_of`, of a mapping in this process."""
+    found = {}
+    for key in keys:
+        there, value = nested_value(subject, key)
+        if there and not is_plain(value) and callable(getattr(value, "tolist", None)):
+            small = elements(tuple(getattr(value, "shape", (MOST_VALUES + 1,)))) <= MOST_VALUES
+            value = value.tolist() if small and str(getattr(value, "device", "cpu")) != "meta" else value
+        if there:
+            found[key] = json.dumps(value) if is_plain(value) else None
+    return found
 
 
 def live_tensors(subject):

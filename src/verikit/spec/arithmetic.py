@@ -30,6 +30,10 @@ class Inexact(ArithmeticError):
     """A division that was to leave no remainder, or a size that is no whole number; the message says which."""
 
 
+class Remainder(Inexact):
+    """A `//` that does not divide exactly."""
+
+
 @attrs.frozen
 class Num:
     value: int | float
@@ -203,8 +207,10 @@ def _apply(op: str, a: Any, b: Any, expr: Op) -> Any:
                 return Fraction(a) / Fraction(b)
     except (ZeroDivisionError, OverflowError) as error:
         raise Inexact(f"{expr}: {error}") from None
-    if b == 0 or a % b:
-        raise Inexact(f"{a} is not a multiple of {b} ({expr})")
+    if b == 0:
+        raise Inexact(f"{expr}: division by zero")
+    if a % b:
+        raise Remainder(f"{a} is not a multiple of {b} ({expr})")
     return a // b
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from verikit.spec import arithmetic, grammar, predicates
-from verikit.spec.arithmetic import Expr, Inexact, Unbound
+from verikit.spec.arithmetic import Expr, Inexact, Remainder, Unbound
 from verikit.spec.grammar import Axis, Rule, Spec, Value
 from verikit.spec.names import Pattern
 from verikit.spec.rows import Bound
@@ -48,6 +48,7 @@ def compile_spec(spec: Any, dims: Any) -> Compiled:
     plans = tuple(_plan(number, rule) for number, rule in enumerate(parsed.rules))
     compiled = Compiled(parsed, exprs, bounds, scopes, plans)
     _refuse_unbindable(compiled)
+    _refuse_empty_bounds(compiled)
     return compiled
 
 
@@ -131,6 +132,17 @@ def _refuse_unbindable(compiled: Compiled) -> None:
             )
 
 
+def _refuse_empty_bounds(compiled: Compiled) -> None:
+    """`9<=n<=3` is within no bounds, whatever the data."""
+    for axis in (*compiled.bounds.values(), *(axis for _, axis in all_axes(compiled))):
+        if axis.lower and axis.upper:
+            (least, low), (most, high) = axis.lower, axis.upper
+            if isinstance(low, arithmetic.Num) and isinstance(high, arithmetic.Num):
+                first, last = low.value + (least == "<"), high.value - (most == "<")
+                if first > last:
+                    raise ValueError(f"{str(axis)!r}: no size is at least {first} and at most {last}")
+
+
 def _refuse_cycle(compiled: Compiled, name: str, path: tuple[str, ...]) -> None:
     for inner in arithmetic.names(compiled.exprs[name]):
         if inner in path:
@@ -197,7 +209,10 @@ class Constants:
 
     def _dim(self, name: str) -> Bound:
         expr = self._exprs[name]
-        value = arithmetic.evaluate(expr, lambda inner: self.get(inner).value)
+        try:
+            value = arithmetic.evaluate(expr, lambda inner: self.get(inner).value)
+        except Remainder as error:  # of what is given, not of what was seen: the config is at odds with itself
+            raise Inexact(f"{name}: {error}") from None
         if isinstance(expr, arithmetic.Num):
             return Bound(value, f"{name}={value}")
         return Bound(value, ", ".join(dict.fromkeys(self.origins(expr))))

@@ -519,6 +519,8 @@ def _outside(text: str, wanted: str) -> Iterator[int]:
 
 
 def _has_rules(text: str) -> bool:
+    if any(line.startswith("!") for line in _lines(text)):
+        return True
     return any(text[k : k + 2] != "::" and text[k - 1 : k + 1] != "::" for k in _outside(text, ":"))
 
 
@@ -532,4 +534,6 @@ def _colon(line: str) -> tuple[str, str]:
     for k in _outside(line, ":"):
         if line[k : k + 2] != "::" and line[k - 1 : k + 1] != "::":
             return line[:k], line[k + 1 :].strip()
+    if line.startswith("!"):
+        return line, ""
     raise ValueError(f"{line!r}: a rule is `name: shape`, as in `input_ids: i64[b s]`")

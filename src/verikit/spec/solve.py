@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from verikit.spec import arithmetic, grammar, hints, names, predicates
-from verikit.spec.arithmetic import Expr, Inexact, Unbound
+from verikit.spec.arithmetic import Expr, Inexact, Remainder, Unbound
 from verikit.spec.compiled import Compiled, Constants, Plan
 from verikit.spec.dtypes import BYTES, FLOATING
 from verikit.spec.fit import broken_bound, label, laid_out, merged
@@ -39,7 +39,7 @@ class Solver:
         strict: bool = False,
         ignore: tuple[str, ...] = (),
         finite: bool = False,
-        metadata: Mapping[str, Mapping[str, str]] | None = None,
+        metadata: Mapping[str, Mapping[str, str | None] | None] | None = None,
     ) -> None:
         self.finite, self.metadata = finite, metadata or {}
         self.compiled, self.files, self.constants, self.strict = compiled, files, constants, strict
@@ -282,10 +282,12 @@ class Solver:
                         continue
                     word = f"{label(axis, position, entry)}: {size}; {why}"
                 except Inexact as error:
-                    if self.given(axis, captured):  # the spec or the config is at odds with itself, not the data
-                        self.tell("ambiguous", f"{plan.rule.key} axis {position} ({axis}): {error}")
+                    origins = self.origins(axis, entry, captured)
+                    # What is given is at odds with itself, not the data; but a remainder leaves no size that would do.
+                    if self.given(axis, captured) and not isinstance(error, Remainder):
+                        self.tell("ambiguous", f"{plan.rule.key} axis {position} ({axis}): {error}{origins}")
                         continue
-                    word = f"{label(axis, position, entry)}: {size}; {error}"
+                    word = f"{label(axis, position, entry)}: {size}; {error}{origins}"
                 if word:
                     bad.append((word, position))
             wanted = tuple(expected)
@@ -374,11 +376,19 @@ class Solver:
         return ", ".join(dict.fromkeys(out))
 
     def because_of_bounds(self, axis: Axis, own: Axis | None, entry: Entry, captured: Mapping[str, int]) -> str:
-        inner = {n for a in (axis, own) if a for n in a.names() if n != axis.dim}
-        origins = [
-            self.bound_for(n, entry, captured).origin for n in sorted(inner) if self.is_bound(n, entry, captured)
-        ]
-        return f" [{self.joined(origins)}]" if origins else ""
+        return self.told_origins({n for a in (axis, own) if a for n in a.names() if n != axis.dim}, entry, captured)
+
+    def origins(self, axis: Axis, entry: Entry, captured: Mapping[str, int]) -> str:
+        return self.told_origins(set(axis.names()), entry, captured)
+
+    def told_origins(self, inner: set[str], entry: Entry, captured: Mapping[str, int]) -> str:
+        found = []
+        for name in sorted(inner):
+            try:
+                found.append(self.bound_for(name, entry, captured).origin)
+            except (Unbound, Inexact):
+                continue
+        return f" [{self.joined(found)}]" if any(found) else ""
 
     def cannot(self, name: str, plan: Plan) -> None:
         """A name without a value: not a fault of the data, but no pass either."""
@@ -403,8 +413,28 @@ class Solver:
             for entry, _ in found:
                 self.fault("forbidden", plan, entry, "must not exist")
             return
-        if rule.optional or rule.when is not None or self.excused(plan):
+        if rule.optional or rule.when is not None:
             return
+        before = len(self.out.faults)
+        try:
+            if rule.optional_if is not None and self.excused(plan):
+                return
+        except (Unbound, Inexact) as error:
+            self.required(plan, found)
+            if len(self.out.faults) > before:  # whether it may be absent is what the config does not say
+                del self.out.faults[before:]
+                self.not_known(plan, error)
+            return
+        self.required(plan, found)
+
+    def not_known(self, plan: Plan, error: Exception) -> None:
+        if isinstance(error, Unbound):
+            self.cannot(error.name, plan)
+        else:
+            self.tell("ambiguous", f"{plan.rule.key}: {error}")
+
+    def required(self, plan: Plan, found: list[tuple[Entry, dict[str, str]]]) -> None:
+        rule = plan.rule
         try:
             if rule.file is not None:
                 self.present_in_files(plan, found)
@@ -416,13 +446,9 @@ class Solver:
             self.tell("ambiguous", f"{rule.key}: {error}")
 
     def excused(self, plan: Plan) -> bool:
+        """Whether its condition allows it to be absent; raises if the config does not say (defaults are not in its file)."""
         condition = plan.rule.optional_if
-        if condition is None:
-            return False
-        try:
-            return bool(arithmetic.evaluate(condition, self.constant))
-        except (Unbound, Inexact):  # the key is not there: what transformers would take as false
-            return False
+        return condition is not None and bool(arithmetic.evaluate(condition, self.constant))
 
     def wanted_names(self, pattern: Pattern) -> list[tuple[tuple[str, ...], str]]:
         keys = [p.name for p in pattern.pieces if isinstance(p, (names.Range, names.Choice))]
@@ -437,9 +463,10 @@ class Solver:
         wanted = self.wanted_names(pattern)
         keys = tuple(dict.fromkeys(p.name for p in pattern.pieces if isinstance(p, (names.Range, names.Choice))))
         here = {tuple(captured[k] for k in keys) for _, captured in found}
+        file = self.files[0] if len(self.files) == 1 else ""
         for row, filled in wanted:
             if row not in here:
-                self.out.faults.append(Fault("missing", plan.number, "", filled, "missing"))
+                self.out.faults.append(Fault("missing", plan.number, file, filled, "missing"))
         self.present_in_collection(plan, {entry.file for entry, _ in found}, wanted, found, keys)
 
     def present_in_collection(
@@ -520,21 +547,29 @@ class Solver:
         if rule.kind == "config":
             try:
                 self.told_value(plan, self.constants._file, key, self.constants.get(f"config.{key}").value)
-            except Unbound:
-                self.not_told(plan, self.constants._file, f"config({key})", "has no such key")
+            except Unbound as error:
+                if not rule.optional:
+                    self.cannot(error.name, plan)
         elif rule.kind == "meta":
             for file in self.files:
                 if rule.file is not None and not self.in_file(plan, file):
                     continue
-                text = self.metadata.get(file, {}).get(key)
-                if text is None:
+                row = self.metadata.get(file, {})
+                if row is None:  # a file that could not be read is told as such
+                    self.tell("unsupported", f"{file}: its metadata can't be told")
+                elif key not in row:
                     self.not_told(plan, file, f"meta({key})", "is not in its metadata")
+                elif (text := row[key]) is None:
+                    self.tell("unsupported", f"{Entry(file, key, '', ()).where}: no plain value, nor a tensor of few")
                 else:
                     self.told_value(plan, file, key, _parsed(text))
 
     def not_told(self, plan: Plan, file: str, name: str, what: str) -> None:
-        if not plan.rule.optional and not self.excused(plan):
-            self.out.faults.append(Fault("meta", plan.number, file, name, what))
+        try:
+            if not plan.rule.optional and not self.excused(plan):
+                self.out.faults.append(Fault("meta", plan.number, file, name, what))
+        except (Unbound, Inexact) as error:
+            self.not_known(plan, error)
 
     def told_value(self, plan: Plan, file: str, key: str, value: Any) -> None:
         """A value out of metadata or config: equal to what is wanted, or a row of numbers with a shape and words of its own."""
@@ -560,6 +595,8 @@ class Solver:
     def extras(self, matches: list[list[tuple[Entry, dict[str, str]]]]) -> None:
         named = {(entry.file, entry.name) for rows in matches for entry, _ in rows}
         named |= {(e.file, e.name) for e in self.companions}
+        said = {str(plan.rule.name) for plan in self.compiled.plans if plan.rule.kind == "meta"}
+        named |= {(e.file, e.name) for e in self.entries if e.name in said} if said else set()
         left = [entry for entry in self.entries if (entry.file, entry.name) not in named]
         self.out.extra = len(left)
         if self.strict:
