@@ -7,7 +7,7 @@ before the first look.  Its functions are the same in CPython 3.8 to 3.14; where
 try:
     import _json
 except ImportError:  # another Python than CPython
-    _json = None
+    _json = None  # type: ignore[assignment]
 
 CONSTANTS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": -float("inf")}
 

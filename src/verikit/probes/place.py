@@ -126,7 +126,7 @@ class Place:
 
         The agent starts without site-packages (-I -S); they are added here, when a probe first asks for one.
         """
-        if "site" not in sys.modules or sys.flags.no_site and not getattr(sys, "_verikit_site", False):
+        if sys.flags.no_site and not getattr(sys, "_verikit_site", False):
             import site
 
             sys._verikit_site = True
