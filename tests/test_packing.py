@@ -305,3 +305,21 @@ def test_look_is_refused_where_it_is_asked():
     """
     with pytest.raises(TypeError, match="a look asks a probe"):
         Look("no function")
+
+
+def test_a_wrapped_function_does_not_travel_without_its_wrapper(monkeypatch):
+    """
+    A decorator that keeps the name and leaves `__wrapped__` is refused: what would travel is another function.
+    """
+    import functools
+
+    def plain(place):
+        return True
+
+    @functools.wraps(plain)
+    def wrapped(*arguments, **named):
+        return False
+
+    monkeypatch.setattr(wrapped, "__module__", "__main__")
+    with pytest.raises(ValueError, match="wrapped by a decorator"):
+        pack(wrapped)

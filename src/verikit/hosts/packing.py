@@ -209,6 +209,9 @@ def _alone(function: FunctionType) -> Packed:
 
 def _definition(function: FunctionType, where: str) -> ast.Module:
     """Its `def` alone, without decorators and annotations, which mean nothing over there."""
+    if hasattr(function, "__wrapped__"):
+        # Its source would be found without the wrapper: another function than the one that was given.
+        raise ValueError(f"{where} is wrapped by a decorator, which can't travel: give the look the plain function")
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):
