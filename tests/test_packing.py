@@ -311,8 +311,6 @@ def test_a_wrapped_function_does_not_travel_without_its_wrapper(monkeypatch):
     """
     A decorator that keeps the name and leaves `__wrapped__` is refused: what would travel is another function.
     """
-    import functools
-
     def plain(place):
         return True
 
