@@ -365,11 +365,8 @@ class _Case:
             return status == 0 or (status in ORDERED and self.text["stop"] is not None)
         if self.text["stop"]:
             return True
-        done, progress = self.text["done"], self.text["progress"]
-        if done and done["ends"]:
-            return True
-        whole = progress.get("complete") and progress["work"] and progress["role"] != "bar"
-        return bool(whole and progress["line"] >= self.text["last"] - 40)
+        done = self.text["done"]
+        return bool((done and done["ends"]) or self._progress("complete"))
 
     def _state(self) -> str:
         if self._finished() and not self.alive:

@@ -53,6 +53,7 @@ ENVELOPES = (
     ("dmesg-date", r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d " + _TIME + r" \d{4}\] ?"),
     ("date", r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d " + _TIME + r"(?: [A-Z]{3,4})? \d{4}:? ?"),
     ("uptime", r"\d+\.\d\d\.\d{3}\.\d{3} (?P<level>[IWE]) "),
+    ("tag", r"\[[A-Za-z][\w. -]{0,40}\] (?=" + _LEVEL.replace("?P<level>", "?:") + r"\b ?[:|-])"),
     ("level-bracket", r"\[" + _LEVEL + r" *\](?: \[[\w./-]+:\d+(?::[\w<>]+)?\])?:? ?"),
     ("level", r" ?" + _LEVEL + r"(?: {0,9}[:|] {0,5}| +(?=\[[\w./-]+:\d+\])| +(?=\d\d-\d\d )| {1,5}(?=[\w.\[-]))"),
     ("logger-level", r"(?:- )?(?!step\b|epoch\b)[A-Za-z_][\w.]*:? - " + _LEVEL + r" - (?:[\w.]+ - )?"),
@@ -69,7 +70,7 @@ _STARTS = {
     "bracketed-level-time": "[", "celery": "[", "worker": "(", "worker-rank": "(", "ray-daemon": "(", "rank": "[", "mpirun": "[",
     "number-before": "[", "numbered": "[", "srun": " 0123456789", "pod": "[", "bracketed-time": "[",
     "bracketed-clock": "[", "time": "0123456789", "clock": "0123456789", "uptime": "0123456789", "level-bracket": "[",
-    "level": " TDINSWECFdiwefc", "place": "[", "logfmt": "t", "place-go": "s", "date": "SMTWF", "stream": "sS",
+    "tag": "[", "level": " TDINSWECFdiwefc", "place": "[", "logfmt": "t", "place-go": "s", "date": "SMTWF", "stream": "sS",
     "level-logger": "-", "node": "abcdefghijklmnopqrstuvwxyz",
 }  # fmt: skip
 _TRIES = {}

@@ -76,6 +76,9 @@ LOUD = 500
 """Signs of failure behind which a line of level ERROR is no longer searched through."""
 
 
+OF = next(row[2] for row in PROGRESS if row[0] == "of")
+
+
 class Story(Tracebacks):
     """What has been told so far. `feed` takes pieces in order; `tell` the facts."""
 
@@ -375,6 +378,9 @@ class Story(Tracebacks):
                 continue
             if name in ("counter", "of", "percent", "shard-file", "epoch", "step") and HEARTBEAT.search(text):
                 continue
+            if name == "counter" and not found.group("of"):  # a part named by its number; the whole may stand behind it
+                of = OF(text, found.end())
+                name, search, found = ("of", OF, of) if of else (name, search, found)
             groups = found.groupdict()
             setup = bool(SETUP.search(text[: found.start() + 12])) or (role == "bar" and bool(SETUP.search(text[:200])))
             self._count(

@@ -17,6 +17,7 @@ RETRY_COUNT = 60
 FAILING = re.compile(r"refused|[Ff]ail|rror|timed? ?out|unreachable|[Rr]etr|unavailable|503|502")
 IDLE_STATS = 6
 STOP_LINES = 400
+LAST_COUNTS = 6
 END_LINES = 60
 """Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
 
@@ -117,8 +118,21 @@ def _end(story, done):
         return False
     if any(event[6] and event[0] > done["line"] for event in story.progress):
         return False
+    if _said_before(story, done):
+        return False
     behind = story.tail[-(story.last - done["line"]) :] if story.last > done["line"] else []
     return not any(BEGINS_AGAIN.match(undress(0, raw).text) for raw in behind)
+
+
+def _said_before(story, done):
+    """Whether the same words have come again and again, long before the end: the end of a part then."""
+    form = _folded(done["excerpt"])
+    same = [row[0] for row in story.markers if row[1] == "done" and _folded(row[4][:200]) == form]
+    return len(same) >= 3 and story.last - same[0] > END_LINES
+
+
+def _folded(text):
+    return re.sub(r"[\d.]+", "0", text)
 
 
 def _ordered_stop(story, signs, ready):
@@ -140,6 +154,12 @@ def _ordered_stop(story, signs, ready):
 
 SCHEDULED = ("time_limit", "preempted", "node_failure", "host_oom")
 EFFECTS = ("weak", "cascade", "messenger", "unclear")
+TIDYING = ("wandb-done", "spark-done", "elapsed-done")
+"""Ends that a tracker, a session or a shell also writes behind a crash."""
+
+BUFFERED = 5
+"""Counters of a rank behind its traceback that its output buffer alone would not hold."""
+
 TRAP_LINES = 15
 """Lines within which a bare "done" behind an uncaught crash is a shell's trap speaking, not the job."""
 
@@ -163,8 +183,10 @@ def _counts(story, sign, ready, done, stop):
 
 def _trapped(sign, done):
     """Whether the end that follows a crash is only that of the script around it."""
-    bare = sign["trace"] and not sign["level"] and done["marker"] == "generic-done"
-    return bare and done["line"] - sign["end"] <= TRAP_LINES
+    if done["marker"] in TIDYING:
+        return sign["role"] not in ("weak", "cascade")
+    bare = sign["trace"] and not sign["level"]
+    return bare and done["marker"] == "generic-done" and done["line"] - sign["end"] <= TRAP_LINES
 
 
 def _resolved(story, sign, ready):
@@ -173,9 +195,18 @@ def _resolved(story, sign, ready):
         return False
     if ready is not None and ready["line"] > sign["end"]:
         return True
+    if sign["uncaught"] and _counts_on(story, sign):
+        return True
     if sign["role"] == "fatal" or sign["uncaught"]:
         return _moved(story, sign["end"], HEALS_FATAL)
     return _moved(story, sign["end"], 1)
+
+
+def _counts_on(story, sign):
+    """Whether the rank of a traceback itself counts on behind it: it caught what it printed. What a buffer held is not enough."""
+    later = [event for event in story.progress if event[0] > sign["end"]]
+    own = {event[1:6] for event in later if undress(0, event[7].encode()).rank == sign["rank"]}
+    return len(own) >= BUFFERED
 
 
 def _moved(story, number, wanted):
@@ -297,12 +328,24 @@ def _progress(story):
         "role": lead[2],
         "value": lead[3],
         "of": lead[4],
-        "complete": lead[4] is not None and lead[3] == lead[4] and lead[4] > 1,
+        "complete": _whole(story, work),
         "excerpt": lead[7].strip()[:160],
         "cadence": gaps[len(gaps) // 2] if gaps else None,
         "quiet": max(0.0, quiet) if quiet is not None else None,
         "still": max(0.0, steady) if steady is not None else None,
     }
+
+
+def _whole(story, work):
+    """Whether a counter reached its whole at the end. One that has begun again since an earlier whole (epochs) says nothing."""
+    for line, name, role, value, whole, _stage, _setup, _ in work[-LAST_COUNTS:]:
+        if whole is None or value != whole or whole <= 1 or role == "bar" or name == "epoch-batch":
+            continue
+        same = [event for event in work if event[1] == name and event[4] == whole]
+        again = any(one[3] == whole and two[3] < whole for one, two in zip(same, same[1:]))
+        if not again and same[-1][3] == whole and line >= story.last - 40:
+            return True
+    return False
 
 
 def _moved_last(values):
