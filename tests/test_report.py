@@ -351,3 +351,16 @@ class TestFolding:
         """
         names = [f"h{n * 37 % 100_003}-{'x' * (n % 7)}q" for n in range(5000)]
         assert fold(names).count(",") >= 4000
+
+
+def test_titles_call_long_values_by_a_short_name(tmp_path):
+    """
+    A mark in a title is called by its path, not by its entries for every host; the repr still rebuilds it.
+    """
+    from verikit import LogHealthy, Mark
+
+    taken = Mark("job.log", {f"gpu{n}": {"unseen": "unreachable", "reason": "off"} for n in range(9)})
+    claim = LogHealthy("job.log", since=taken)
+
+    assert claim.title == "LogHealthy('job.log', since=<mark of job.log>)"
+    assert eval(repr(claim), {"LogHealthy": LogHealthy, "Mark": Mark}) == claim

@@ -123,7 +123,7 @@ class TestHosts:
         """
         with pytest.raises(ValueError, match=r"an inner `\.on` wins"):
             verify(Says().on(host()), on="gpu2")
-        with pytest.raises(TypeError, match="verify takes a check"):
+        with pytest.raises(TypeError, match=r"verify takes one check, several combined as `a & b`"):
             verify("claim")
 
 

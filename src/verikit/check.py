@@ -222,7 +222,8 @@ TITLE_WORD = 72
 
 
 def _shortened(value: Any) -> str:
-    text = mask(repr(value))  # before it is cut: half a secret would not be known for one
+    # A value may say how it wants to be called where its repr is long: `brief`.
+    text = mask(getattr(value, "brief", None) or repr(value))  # before it is cut: half a secret would not be known
     return text if len(text) <= TITLE_WORD else f"{text[: TITLE_WORD // 3]}…{text[-TITLE_WORD * 2 // 3 + 1 :]}"
 
 

@@ -121,6 +121,11 @@ class Manifest(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self.form)
 
+    @property
+    def brief(self) -> str:
+        """How a title calls it."""
+        return f"<manifest of {count(len(self['files']), 'file')}>"
+
     def __repr__(self) -> str:
         return f"Manifest({self.to_dict()!r})"
 

@@ -35,6 +35,11 @@ class Mark:
     path: str = attrs.field(converter=values.path)
     entries: Frozen = attrs.field(converter=_entries)
 
+    @property
+    def brief(self) -> str:
+        """How a title calls it."""
+        return f"<mark of {self.path}>"
+
     def for_host(self, name: str) -> Mapping[str, Any] | None:
         """What was noted on the host of that name; None where no mark was taken there."""
         entry: Mapping[str, Any] | None = self.entries.get(name)

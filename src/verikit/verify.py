@@ -282,7 +282,7 @@ class Stream:
 def claimed(check: Check, on: Any) -> Check:
     """The claim with its outermost `.on`; wrong use raises."""
     if not isinstance(check, Check):
-        raise TypeError(f"verify takes a check; got {check!r}")
+        raise TypeError(f"verify takes one check, several combined as `a & b`; got {check!r}")
     claim = check if on is None else check.on(on)
     _warn_ranks(claim)
     return claim
