@@ -25,7 +25,9 @@ def case(
 ):
     """`files`: further files, `pkg__mod` for pkg/mod.py. `probe`: (expression, what it should be) pairs, run at the end."""
     more = {
-        (key[:-6] + "/__init__.py" if key.endswith("__init") else key.replace("__", "/") + ".py"): value
+        (
+            key[:-4].replace("__", "/") + "__init__.py" if key.endswith("__init") else key.replace("__", "/") + ".py"
+        ): value
         for key, value in files.items()
     }
     probes = [probe] if probe and isinstance(probe[0], str) else list(probe)
@@ -1223,70 +1225,433 @@ bad("P2", "X = [\nimport os\n]\n", probe=("X", "[]"))
 bad("P6", "import os\nfrom __future__ import annotations\nX = 1\n", probe=("X", "1"))
 bad("N18", "import json\ndef f():\n    x = json.dumps(1)\n    global json\n    json = 3\n", "json", probe=("1", "1"))
 good("N18", "X = 1\ndef f():\n    import json\n    return json.dumps(1)\n", "json", probe=("f()", "'1'"))
-bad("N17", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from decimal import Decimal\nclass D(Decimal):\n    pass\n", "Decimal", probe=("D", "1"))
-bad("N17", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from decimal import Decimal\ndef f(x=Decimal):\n    return x\n", "Decimal", probe=("f", "1"))
-good("N17", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from decimal import Decimal\nif TYPE_CHECKING:\n    X = Decimal\ndef f(x: 'Decimal'):\n    return x\n", "Decimal", probe=("f(1)", "1"))
-good("N17", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from decimal import Decimal\ndef f(x):\n    from decimal import Decimal\n    return Decimal(x)\n", "Decimal", probe=("f(1) == 1", "True"))
-bad("N17", "from typing import TYPE_CHECKING\ndef f(x):\n    return Decimal(x)\n", inject="if TYPE_CHECKING:\n    from decimal import Decimal", line=2, probe=("f(1) == 1", "True"))
-bad("M3", "from corp.io import read\nfrom corp.net import send\nOK = (read(), send())\n", "send", probe=("OK", "(1, 2)"), corp__init="", corp__io="def read():\n    return 1\n")
-good("M4", "import json\ndef build():\n    from config import LATE\n    return LATE\n", "json", into="model.py", target="main.py", probe=("model.build()", "1"), main="import config, model\n", config="import model\nLATE = 1\n")
-bad("M4", "from . import b\nfrom .b import B\nA = 1\n", run_as="import", into="pkg/a.py", target="pkg.a", probe=("B", "2"), pkg__init="", pkg__b="from .a import A\nB = 2\n")
+bad(
+    "N17",
+    "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from decimal import Decimal\nclass D(Decimal):\n    pass\n",
+    "Decimal",
+    probe=("D", "1"),
+)
+bad(
+    "N17",
+    "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from decimal import Decimal\ndef f(x=Decimal):\n    return x\n",
+    "Decimal",
+    probe=("f", "1"),
+)
+good(
+    "N17",
+    "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from decimal import Decimal\nif TYPE_CHECKING:\n    X = Decimal\ndef f(x: 'Decimal'):\n    return x\n",
+    "Decimal",
+    probe=("f(1)", "1"),
+)
+good(
+    "N17",
+    "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from decimal import Decimal\ndef f(x):\n    from decimal import Decimal\n    return Decimal(x)\n",
+    "Decimal",
+    probe=("f(1) == 1", "True"),
+)
+bad(
+    "N17",
+    "from typing import TYPE_CHECKING\ndef f(x):\n    return Decimal(x)\n",
+    inject="if TYPE_CHECKING:\n    from decimal import Decimal",
+    line=2,
+    probe=("f(1) == 1", "True"),
+)
+bad(
+    "M3",
+    "from corp.io import read\nfrom corp.net import send\nOK = (read(), send())\n",
+    "send",
+    probe=("OK", "(1, 2)"),
+    corp__init="",
+    corp__io="def read():\n    return 1\n",
+)
+good(
+    "M4",
+    "import json\ndef build():\n    from config import LATE\n    return LATE\n",
+    "json",
+    into="model.py",
+    target="main.py",
+    probe=("model.build()", "1"),
+    main="import config, model\n",
+    config="import model\nLATE = 1\n",
+)
+bad(
+    "M4",
+    "from . import b\nfrom .b import B\nA = 1\n",
+    run_as="import",
+    into="pkg/a.py",
+    target="pkg.a",
+    probe=("B", "2"),
+    pkg__init="",
+    pkg__b="from .a import A\nB = 2\n",
+)
 bad("M4", "import b\nA = 1\n", "b", run_as="import", into="a.py", target="a", probe=("A", "1"), b="import a\nB = a.A\n")
-good("M4", "import b\nA = 1\n", "b", run_as="import", into="a.py", target="a", probe=("b.f()", "1"), b="import a\ndef f():\n    return a.A\n")
-bad("M4", "NAME = 1\n", inject="import helper", line=1, probe=("helper.Row is None", "True"), helper="import main\nRow = main.Gone\n")
-good("M1", "import random\nX = random.Random(0).randint(5, 5)\n", "random", run_as="import", into="pkg/mod.py", target="pkg.mod", probe=("X", "5"), pkg__init="", pkg__random="S = 1\n")
+good(
+    "M4",
+    "import b\nA = 1\n",
+    "b",
+    run_as="import",
+    into="a.py",
+    target="a",
+    probe=("b.f()", "1"),
+    b="import a\ndef f():\n    return a.A\n",
+)
+bad(
+    "M4",
+    "NAME = 1\n",
+    inject="import helper",
+    line=1,
+    probe=("helper.Row is None", "True"),
+    helper="import main\nRow = main.Gone\n",
+)
+good(
+    "M1",
+    "import random\nX = random.Random(0).randint(5, 5)\n",
+    "random",
+    run_as="import",
+    into="pkg/mod.py",
+    target="pkg.mod",
+    probe=("X", "5"),
+    pkg__init="",
+    pkg__random="S = 1\n",
+)
 bad("M1", "from random import Random\nX = Random(0).randint(5, 5)\n", "Random", probe=("X", "5"), random="SEED = 1\n")
 bad("M1", "import random\nX = random.Random(0).randint(5, 5)\n", "random", probe=("X", "5"), random__init="SEED = 1\n")
-bad("M1", "X = 1\n", inject="import random\nY = random.Random(0).randint(5, 5)", line=1, probe=("Y", "5"), random="SEED = 1\n")
+bad(
+    "M1",
+    "X = 1\n",
+    inject="import random\nY = random.Random(0).randint(5, 5)",
+    line=1,
+    probe=("Y", "5"),
+    random="SEED = 1\n",
+)
 good("M1", "import errno\nX = errno.ENOENT\n", "errno", probe=("X", "2"), errno="SEED = 1\n")
-bad("S1", "import os\nX = os.environ.get('VK_B', 'unset')\n", inject="import setter", line=2, probe=("X", "'unset'"), setter="import os\nos.environ['VK_B'] = 'x'\n")
-bad("S1", "import random\nrandom.seed(1)\nX = random.random()\n", inject="import kit", line=3, probe=("X", "0.13436424411240122"), kit="import random\nrandom.seed(2)\n")
-bad("S1", "import builtins\nX = len('ab')\n", inject="import evil", line=1, probe=("X", "2"), evil="import builtins\nbuiltins.len = lambda x: 9\n")
-bad("S1", "import os\nX = os.getcwd() != '/'\n", inject="import mover", line=1, probe=("X", "True"), mover="import os\nos.chdir('/')\n")
-good("S1", "import kit\nimport os\nX = os.environ.get('VK_C', 'unset')\n", inject="import kit as _k", line=2, probe=("X", "'x'"), kit="import os\nos.environ['VK_C'] = 'x'\n")
+bad(
+    "S1",
+    "import os\nX = os.environ.get('VK_B', 'unset')\n",
+    inject="import setter",
+    line=2,
+    probe=("X", "'unset'"),
+    setter="import os\nos.environ['VK_B'] = 'x'\n",
+)
+bad(
+    "S1",
+    "import random\nrandom.seed(1)\nX = random.random()\n",
+    inject="import kit",
+    line=3,
+    probe=("X", "0.13436424411240122"),
+    kit="import random\nrandom.seed(2)\n",
+)
+bad(
+    "S1",
+    "import builtins\nX = len('ab')\n",
+    inject="import evil",
+    line=1,
+    probe=("X", "2"),
+    evil="import builtins\nbuiltins.len = lambda x: 9\n",
+)
+bad(
+    "S1",
+    "import os\nX = os.getcwd() != '/'\n",
+    inject="import mover",
+    line=1,
+    probe=("X", "True"),
+    mover="import os\nos.chdir('/')\n",
+)
+good(
+    "S1",
+    "import kit\nimport os\nX = os.environ.get('VK_C', 'unset')\n",
+    inject="import kit as _k",
+    line=2,
+    probe=("X", "'x'"),
+    kit="import os\nos.environ['VK_C'] = 'x'\n",
+)
 bad("N8", "from helpers import *\nX = 1\n", probe=("X", "1"), helpers="__all__ = ['gone']\n")
-good("N8", "from json import *\nfrom helpers import *\nX = area()\n", probe=("X", "2"), helpers="def area():\n    return 2\n")
-bad("N8", "def dumps(x):\n    return 'mine'\nfrom json import *\ndef f():\n    return dumps(1)\n", probe=("f()", "'mine'"))
-bad("N1", "import json\nX = json.dumps(1)\nimport pickle as json\ndef f():\n    return json.dumps(1)\n", "json", probe=("f()", "'1'"))
-good("N1", "from json import loads\ndef f():\n    from pickle import loads\n    return loads\ndef g():\n    return loads('1')\n", "loads", probe=("g()", "1"))
-good("N5", "import collections.abc\nfrom collections import abc\ndef f():\n    return abc is collections.abc\n", "abc", probe=("f()", "True"))
-good("N5", "from xml.etree import ElementTree as ET\nimport xml.etree.ElementTree as ET\ndef f():\n    return ET.__name__\n", "ET", probe=("f()", "'xml.etree.ElementTree'"))
-good("N5", "from asyncio import Queue\nfrom asyncio.queues import Queue\ndef f():\n    return Queue.__name__\n", "Queue", probe=("f()", "'Queue'"))
-bad("N5", "from queue import Queue\nfrom asyncio import Queue\ndef f():\n    return Queue.__module__\n", "Queue", probe=("f()", "'queue'"))
-good("N6", "import sys\nif sys.maxsize > 2**32:\n    from json import loads\nelse:\n    def loads(s):\n        return 0\ndef f():\n    return loads('1')\n", "loads", probe=("f()", "1"))
-good("N6", "try:\n    import fast_missing as impl\nexcept ImportError:\n    try:\n        import faster_missing as impl\n    except ImportError:\n        import json as impl\ndef f():\n    return impl.__name__\n", "impl", probe=("f()", "'json'"))
-good("N6", "try:\n    import json\nexcept ImportError:\n    json = None\ndef f():\n    return json.dumps(1)\n", "json", probe=("f()", "'1'"))
-bad("N6", "try:\n    import json\nexcept ImportError:\n    pass\njson = None\ndef f():\n    return json.dumps(1)\n", "json", probe=("f()", "'1'"))
-bad("N6", "while True:\n    from json import loads\n    from pickle import loads\n    break\ndef f():\n    return loads('1')\n", "loads", probe=("f()", "1"))
+good(
+    "N8",
+    "from json import *\nfrom helpers import *\nX = area()\n",
+    probe=("X", "2"),
+    helpers="def area():\n    return 2\n",
+)
+bad(
+    "N8",
+    "def dumps(x):\n    return 'mine'\nfrom json import *\ndef f():\n    return dumps(1)\n",
+    probe=("f()", "'mine'"),
+)
+bad(
+    "N1",
+    "import json\nX = json.dumps(1)\nimport pickle as json\ndef f():\n    return json.dumps(1)\n",
+    "json",
+    probe=("f()", "'1'"),
+)
+good(
+    "N1",
+    "from json import loads\ndef f():\n    from pickle import loads\n    return loads\ndef g():\n    return loads('1')\n",
+    "loads",
+    probe=("g()", "1"),
+)
+good(
+    "N5",
+    "import collections.abc\nfrom collections import abc\ndef f():\n    return abc is collections.abc\n",
+    "abc",
+    probe=("f()", "True"),
+)
+good(
+    "N5",
+    "from xml.etree import ElementTree as ET\nimport xml.etree.ElementTree as ET\ndef f():\n    return ET.__name__\n",
+    "ET",
+    probe=("f()", "'xml.etree.ElementTree'"),
+)
+good(
+    "N5",
+    "from asyncio import Queue\nfrom asyncio.queues import Queue\ndef f():\n    return Queue.__name__\n",
+    "Queue",
+    probe=("f()", "'Queue'"),
+)
+bad(
+    "N5",
+    "from queue import Queue\nfrom asyncio import Queue\ndef f():\n    return Queue.__module__\n",
+    "Queue",
+    probe=("f()", "'queue'"),
+)
+good(
+    "N6",
+    "import sys\nif sys.maxsize > 2**32:\n    from json import loads\nelse:\n    def loads(s):\n        return 0\ndef f():\n    return loads('1')\n",
+    "loads",
+    probe=("f()", "1"),
+)
+good(
+    "N6",
+    "try:\n    import fast_missing as impl\nexcept ImportError:\n    try:\n        import faster_missing as impl\n    except ImportError:\n        import json as impl\ndef f():\n    return impl.__name__\n",
+    "impl",
+    probe=("f()", "'json'"),
+)
+good(
+    "N6",
+    "try:\n    import json\nexcept ImportError:\n    json = None\ndef f():\n    return json.dumps(1)\n",
+    "json",
+    probe=("f()", "'1'"),
+)
+bad(
+    "N6",
+    "try:\n    import json\nexcept ImportError:\n    pass\njson = None\ndef f():\n    return json.dumps(1)\n",
+    "json",
+    probe=("f()", "'1'"),
+)
+bad(
+    "N6",
+    "while True:\n    from json import loads\n    from pickle import loads\n    break\ndef f():\n    return loads('1')\n",
+    "loads",
+    probe=("f()", "1"),
+)
 bad("N2", "import json\njson: int = 3\ndef f():\n    return json.dumps(1)\n", "json", probe=("f()", "'1'"))
-good("N2", "import json\ndef f():\n    return json.dumps(1)\ndef g(json=json):\n    return json.dumps(2)\n", "json", probe=("(f(), g())", "('1', '2')"))
-good("N2", "from json import loads\nclass Api:\n    loads = staticmethod(loads)\n    def dumps(self):\n        return loads('1')\n", "loads", probe=("Api().dumps()", "1"))
-bad("N2", "from json import loads\n@staticmethod\ndef loads(x):\n    return 0\ndef f():\n    return loads('1')\n", "loads", probe=("f()", "1"))
-good("N2", "import functools\nfrom json import loads\n@functools.wraps(loads)\ndef loads2(x):\n    return loads(x)\n", "loads", probe=("loads2('1')", "1"))
-bad("N3", "import json\nx = [0 for a in (1,) if (json := a)]\ndef f():\n    return json.dumps(1)\n", "json", probe=("f()", "'1'"))
-bad("N3", "import json\nimport contextlib\nwith contextlib.ExitStack() as (json): pass\ndef f():\n    return json.dumps(1)\n", "json", probe=("f()", "'1'"))
-good("N3", "import json\ndef f():\n    x = [json for json in 'ab']\n    return len(x)\ndef g():\n    return json.dumps(1)\n", "json", probe=("g()", "'1'"))
-bad("N11", "import os\ndef f(kind):\n    match kind:\n        case 'a':\n            import os\n    return os.sep\n", "os", probe=("f('b')", "'/'"))
-bad("N11", "import os\nasync def f():\n    x = os.sep\n    import os\n    return x\ndef g():\n    try:\n        f().send(None)\n    except StopIteration as e:\n        return e.value\n", "os", probe=("g()", "'/'"))
-bad("N11", "import os\nclass C:\n    def f(self, x):\n        y = os.sep\n        if x:\n            import os\n        return y\n", "os", probe=("C().f(0)", "'/'"))
-bad("N11", "import os\ndef f(x):\n    with open('/dev/null'):\n        if x:\n            import os.path\n    return os.sep\n", "os", probe=("f(0)", "'/'"))
-good("N11", "import os\ndef f(x):\n    if x:\n        import os\n    else:\n        import os\n    return os.sep\n", "os", probe=("f(0)", "'/'"))
-good("N11", "import os\ndef f(x):\n    try:\n        import os\n    except ImportError:\n        raise\n    return os.sep\n", "os", probe=("f(0)", "'/'"))
+good(
+    "N2",
+    "import json\ndef f():\n    return json.dumps(1)\ndef g(json=json):\n    return json.dumps(2)\n",
+    "json",
+    probe=("(f(), g())", "('1', '2')"),
+)
+good(
+    "N2",
+    "from json import loads\nclass Api:\n    loads = staticmethod(loads)\n    def dumps(self):\n        return loads('1')\n",
+    "loads",
+    probe=("Api().dumps()", "1"),
+)
+bad(
+    "N2",
+    "from json import loads\n@staticmethod\ndef loads(x):\n    return 0\ndef f():\n    return loads('1')\n",
+    "loads",
+    probe=("f()", "1"),
+)
+good(
+    "N2",
+    "import functools\nfrom json import loads\n@functools.wraps(loads)\ndef loads2(x):\n    return loads(x)\n",
+    "loads",
+    probe=("loads2('1')", "1"),
+)
+bad(
+    "N3",
+    "import json\nx = [0 for a in (1,) if (json := a)]\ndef f():\n    return json.dumps(1)\n",
+    "json",
+    probe=("f()", "'1'"),
+)
+bad(
+    "N3",
+    "import json\nimport contextlib\nwith contextlib.ExitStack() as (json): pass\ndef f():\n    return json.dumps(1)\n",
+    "json",
+    probe=("f()", "'1'"),
+)
+good(
+    "N3",
+    "import json\ndef f():\n    x = [json for json in 'ab']\n    return len(x)\ndef g():\n    return json.dumps(1)\n",
+    "json",
+    probe=("g()", "'1'"),
+)
+bad(
+    "N11",
+    "import os\ndef f(kind):\n    match kind:\n        case 'a':\n            import os\n    return os.sep\n",
+    "os",
+    probe=("f('b')", "'/'"),
+)
+bad(
+    "N11",
+    "import os\nasync def f():\n    x = os.sep\n    import os\n    return x\ndef g():\n    try:\n        f().send(None)\n    except StopIteration as e:\n        return e.value\n",
+    "os",
+    probe=("g()", "'/'"),
+)
+bad(
+    "N11",
+    "import os\nclass C:\n    def f(self, x):\n        y = os.sep\n        if x:\n            import os\n        return y\n",
+    "os",
+    probe=("C().f(0)", "'/'"),
+)
+bad(
+    "N11",
+    "import os\ndef f(x):\n    with open('/dev/null'):\n        if x:\n            import os.path\n    return os.sep\n",
+    "os",
+    probe=("f(0)", "'/'"),
+)
+good(
+    "N11",
+    "import os\ndef f(x):\n    if x:\n        import os\n    else:\n        import os\n    return os.sep\n",
+    "os",
+    probe=("f(0)", "'/'"),
+)
+good(
+    "N11",
+    "import os\ndef f(x):\n    try:\n        import os\n    except ImportError:\n        raise\n    return os.sep\n",
+    "os",
+    probe=("f(0)", "'/'"),
+)
 bad("N12", "import os\nif True:\n    del os\ndef f():\n    return os.sep\n", "os", probe=("f()", "'/'"))
 bad("N12", "import os\nX = 1\ndel X, os\nY = lambda: os.sep\n", "os", probe=("Y()", "'/'"))
 bad("N12", "import os\nglobals().pop('os')\ndef f():\n    return os.sep\n", "os", probe=("f()", "'/'"))
 bad("N19", "import json\nexec('json = 3')\ndef f():\n    return json.dumps(1)\n", "json", probe=("f()", "'1'"))
-bad("N19", "import json\nexec('def json(): pass', globals())\ndef f():\n    return json.dumps(1)\n", "json", probe=("f()", "'1'"))
-bad("N19", "import json\ndef g():\n    globals()['json'] = 3\ng()\ndef f():\n    return json.dumps(1)\n", "json", probe=("f()", "'1'"))
+bad(
+    "N19",
+    "import json\nexec('def json(): pass', globals())\ndef f():\n    return json.dumps(1)\n",
+    "json",
+    probe=("f()", "'1'"),
+)
+bad(
+    "N19",
+    "import json\ndef g():\n    globals()['json'] = 3\ng()\ndef f():\n    return json.dumps(1)\n",
+    "json",
+    probe=("f()", "'1'"),
+)
 bad("P14", "import os\nX = sep\n", inject="from os import sep", line=3, probe=("X", "'/'"))
-bad("P14", "def deco(f):\n    return json.dumps(1)\n@deco\ndef g():\n    pass\nimport json\n", "json", probe=("g", "'1'"))
+bad(
+    "P14",
+    "def deco(f):\n    return json.dumps(1)\n@deco\ndef g():\n    pass\nimport json\n",
+    "json",
+    probe=("g", "'1'"),
+)
 bad("P14", "def f(x=json.dumps(1)):\n    return x\nimport json\n", "json", probe=("f()", "'1'"))
 good("P14", "X = lambda: json.dumps(1)\nimport json\nY = X()\n", "json", probe=("Y", "'1'"))
-bad("P3", "def f():\n    raise ValueError\n\nX = 1\n", inject="    import json\n    global J\n    J = json", line=3, probe=("J", "1"))
+bad(
+    "P3",
+    "def f():\n    raise ValueError\n\nX = 1\n",
+    inject="    import json\n    global J\n    J = json",
+    line=3,
+    probe=("J", "1"),
+)
 bad("P3", "for i in 'ab':\n    x = i\nelse:\n    y = 1\n", inject=OS, line=3, probe=("y", "1"))
 bad("P3", "class C:\n    x = 1\n\n    y = 2\n", inject=OS, line=3, probe=("C.y", "2"))
-good("P3", "class C:\n    x = 1\n\n    y = 2\n", inject="    import os as _vk", line=3, probe=(("C.y", "2"), ("C._vk.sep", "'/'")))
+good(
+    "P3",
+    "class C:\n    x = 1\n\n    y = 2\n",
+    inject="    import os as _vk",
+    line=3,
+    probe=(("C.y", "2"), ("C._vk.sep", "'/'")),
+)
 bad("P8", "# -*- coding: latin-1 -*-\nX = 'é'\n", inject=OS, line=1, probe=("len(X)", "2"))
 good("P8", "# -*- coding: latin-1 -*-\nX = 'é'\n", inject=OS, line=2, probe=("len(X)", "2"))
-bad("P1", "def f():\n    '''Doc\n\n    more'''\n    return f.__doc__.count(chr(10))\n", inject=OS, line=3, probe=("f()", "2"))
+bad(
+    "P1",
+    "def f():\n    '''Doc\n\n    more'''\n    return f.__doc__.count(chr(10))\n",
+    inject=OS,
+    line=3,
+    probe=("f()", "2"),
+)
 bad("P1", "X = f'''\n{1}\n'''\n", inject=OS, line=2, probe=("X", repr("\n1\n")))
+SITE = "import os, sys\nsys.path.append(os.path.join(os.path.dirname(__file__), 'site'))\n"
+LIB = "import os, sys\n\nsys.path.insert(0, os.path.join(os.path.dirname(__file__), 'lib'))\nimport kit\nX = kit.V\n"
+bad(
+    "M2",
+    SITE + "import kit\ndef f():\n    return kit.W\n",
+    "kit",
+    probe=("f()", "2"),
+    kit="V = 1\n",
+    site__kit__init="W = 2\n",
+)
+good(
+    "M2",
+    SITE + "import kit\ndef f():\n    return kit.V\n",
+    "kit",
+    probe=("f()", "1"),
+    kit="V = 1\n",
+    site__kit__init="W = 2\n",
+)
+bad("M2", "import kit\ndef f():\n    return kit.W\n", "kit", probe=("f()", "2"), kit="W = 2\n", kit__init="V = 1\n")
+good("M2", "import kit\ndef f():\n    return kit.V\n", "kit", probe=("f()", "1"), kit="V = 2\n", kit__init="V = 1\n")
+bad("S1", LIB, inject="import kit as _k", line=2, probe=("X", "'lib'"), kit="V = 'here'\n", lib__kit="V = 'lib'\n")
+good("S1", LIB, inject="import kit as _k", line=4, probe=("X", "'lib'"), kit="V = 'here'\n", lib__kit="V = 'lib'\n")
+good(
+    "M1",
+    "import dataclasses\n@dataclasses.dataclass\nclass A:\n    x: int = 1\nX = A().x\n",
+    probe=("X", "1"),
+    copy="def cp(): pass\n",
+)
+bad(
+    "M1",
+    "import dataclasses\n@dataclasses.dataclass\nclass A:\n    x: int = 1\nX = dataclasses.asdict(A())\n",
+    probe=("X", "{'x': 1}"),
+    copy="def cp(): pass\n",
+)
+bad(
+    "N6",
+    "import sys\nif sys.version_info >= (3,):\n    import math as np\nif sys.maxsize > 2**20:\n    import cmath as np\ndef f():\n    return np.__name__\n",
+    "np",
+    probe=("f()", "'math'"),
+)
+good(
+    "N8",
+    "from json import dumps as save\nfrom ops import *\ndef f():\n    return save(one)\n",
+    "save",
+    probe=("f()", "'1'"),
+    ops__init="from .a import *\n__all__ = a.__all__ + ['two']\n__all__.remove('save')\ntwo = 2\n",
+    ops__a="__all__ = ['one', 'save']\none = 1\nsave = 2\n",
+)
+bad(
+    "N8",
+    "from os import path\ndef f():\n    return path.sep\n",
+    inject="from ops import *",
+    line=2,
+    probe=("f()", "'/'"),
+    ops="import json as path\n__all__ = [n for n in dir() if not n.startswith('_')]\n",
+)
+good(
+    "N8",
+    "from os import path as _path\ndef f():\n    return _path.sep\n",
+    inject="from ops import *",
+    line=2,
+    probe=(("f()", "'/'"), ("path.__name__", "'json'")),
+    ops="import json as path, json as _path\n__all__ = [n for n in globals() if not n.startswith('_')]\n",
+)
+bad(
+    "N18",
+    "def f():\n    show = str\n    def g():\n        nonlocal show\n        from json import dumps as show\n    g()\n    return show(True)\n",
+    "show",
+    probe=("f()", "'True'"),
+)
+good(
+    "N18",
+    "def f():\n    show = None\n    def g():\n        nonlocal show\n        from json import dumps as show\n    g()\n    return show(True)\n",
+    "show",
+    probe=("f()", "'true'"),
+)
+bad(
+    "N18",
+    "import json\nclass App:\n    def boot(self):\n        global json\n        json = self\nApp().boot()\ndef f():\n    return json.dumps(1)\n",
+    "json",
+    probe=("f()", "'1'"),
+)

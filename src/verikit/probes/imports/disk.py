@@ -44,6 +44,7 @@ class Disk:
                 self._old(node, module, guarded)
             if self.near:
                 self._there(node, alias, module, arm, guarded, scope)
+                self._elsewhere(node, alias, module, guarded)
                 self._owned_twice(node, alias, module)
                 self._submodule(node, module, order)
             self._shadowed(node, alias, module)
@@ -127,6 +128,23 @@ class Disk:
                 )
         elif found.kind == "extension":
             self._extension(node, module, bound, found)
+
+    def _elsewhere(self, node, alias, module, guarded):
+        """M2: the module lacks what the file takes from it, and another one of its name has that."""
+        found = self.resolver.find(module)
+        if guarded or not isinstance(node, ast.Import) or "." in module or found is None or found.file is None:
+            return
+        bound = alias.asname or module
+        lacking = [name for name in self._attributes(bound) if self.resolver.lacks(module, name)]
+        if not lacking or self._itself(found) or any(row["line"] == node.lineno for row in self.findings):
+            return
+        for file in self.resolver.others(module, found):
+            summary = self.resolver.read(file, module)
+            if summary is not None and all(summary.live(name) for name in lacking):
+                text = "line %d imports %s and finds %s, which has no %s; %s has"
+                text %= (node.lineno, module, found.file, sorted(lacking)[0], file)
+                self.add("M2", bound, node.lineno, text)
+                return
 
     def _itself(self, found):
         return (
@@ -254,11 +272,19 @@ class Disk:
             top = module.partition(".")[0]
             if getattr(node, "level", 0) or scope.kind == "function" or top in mine:
                 continue
-            hit = loading.reaches(self.resolver, module, mine)
+            hit = loading.reaches(self.resolver, module, mine, self._taken(node, module))
             if hit is not None:
                 _by, name, wants = hit
                 text = "line %d imports %s, which loads %s and gets %s: it lacks %s"
                 self.add("M1", top, node.lineno, text % (node.lineno, top, name, os.path.join(first, name), wants))
+
+    def _taken(self, node, module):
+        """The names that the file takes from a module; None where that can be any."""
+        names = {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            return None if "*" in names else names
+        bound = next((a.asname or a.name for a in node.names if a.name == module), module)
+        return None if "." in bound else self._attributes(bound)
 
     def _names_like_std(self, folder):
         if not hasattr(self, "_mine"):

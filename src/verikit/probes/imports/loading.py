@@ -13,8 +13,11 @@ MOST_DEPTH = 60
 IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException")
 
 
-def reaches(resolver, module, names):
-    """(importer, name, what it lacks) of the first of these names that loading the module asks for by itself; or None."""
+def reaches(resolver, module, names, taken=None):
+    """(importer, name, what it lacks) of the first of these names that loading the module asks for by itself; or None.
+
+    taken: what is used of the module; its functions that this does not come to ask for nothing.
+    """
     seen, waiting = set(), [module]
     std = frozenset(resolver.known["stdlib"])
     while waiting and len(seen) < 200:
@@ -33,7 +36,7 @@ def reaches(resolver, module, names):
                 continue
             head = wanted.partition(".")[0]
             if head in names and not getattr(node, "level", 0):
-                lacks = _lacks(resolver, summary, node, alias, wanted)
+                lacks = _lacks(resolver, summary, node, alias, wanted, taken if name == module else None)
                 if lacks is not None:
                     return name, head, lacks
             waiting.append(absolute(node, package) if isinstance(node, ast.ImportFrom) else wanted)
@@ -42,23 +45,39 @@ def reaches(resolver, module, names):
     return None
 
 
-def _lacks(resolver, summary, node, alias, wanted):
-    """What the local file does not have of what the importer takes from it at load."""
+def _lacks(resolver, summary, node, alias, wanted, taken):
+    """What the local file does not have of what the importer takes from it."""
     local = resolver.summary(wanted)
     if local is None:
         return alias.name
     if isinstance(node, ast.ImportFrom):
         return None if alias.name == "*" or local.live(alias.name) else alias.name
     bound = alias.asname or wanted
-    for part in ast.walk(summary.tree):
-        if (
-            isinstance(part, ast.Attribute)
-            and isinstance(part.value, ast.Name)
-            and part.value.id == bound
-            and not local.live(part.attr)
-        ):
-            return part.attr
+    for statement in _reached(summary.tree, taken):
+        for part in ast.walk(statement):
+            if (
+                isinstance(part, ast.Attribute)
+                and isinstance(part.value, ast.Name)
+                and part.value.id == bound
+                and not local.live(part.attr)
+            ):
+                return part.attr
     return None
+
+
+def _reached(tree, taken):
+    """The statements of a module that run at its load, or when one of these names of it is used."""
+    if taken is None:
+        return tree.body
+    named = (ast.FunctionDef, ast.AsyncFunctionDef)
+    waiting, later = [s for s in tree.body if not isinstance(s, named)], [s for s in tree.body if isinstance(s, named)]
+    reached, names = [], set(taken)
+    while waiting:
+        reached += waiting
+        names.update(p.id for s in waiting for p in ast.walk(s) if isinstance(p, ast.Name))
+        waiting = [s for s in later if s.name in names]
+        later = [s for s in later if s.name not in names]
+    return reached
 
 
 def effects(resolver, module, depth=0, seen=None):

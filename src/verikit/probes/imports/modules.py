@@ -287,6 +287,16 @@ class Resolver:
             if folder not in self.own_folders and os.path.isdir(folder) and "__init__.py" not in self._names(folder)
         ]
 
+    def others(self, top, found):
+        """Files of other modules of that name, which the one that is found hides."""
+        beside = os.path.join(found.entry, top + ".py") if found.entry else None
+        if beside and beside != found.file and top + ".py" in self._names(found.entry):
+            yield beside
+        for folder in [*self.entries(), *self._near()]:
+            other = self.search(top, [folder]) if folder != found.entry else None
+            if other is not None and other.file and other.kind in ("source", "package") and other.file != found.file:
+                yield other.file
+
     def _mapped(self, top):
         for finder in self.known.get("finders", ()):
             where = finder.get("mapping", {}).get(top)
@@ -466,6 +476,10 @@ class Resolver:
         if "__all__" in summary.binds:
             listed = self.listed(summary)
             return None if listed is None else frozenset(listed)
+        return self.public(summary)
+
+    def public(self, summary):
+        """The names without an underscore that a module has once it is loaded, or None where they can't be told."""
         if summary.dynamic or summary.replaced:
             return None
         names = {name for name in summary.binds if not name.startswith("_") and summary.live(name)}
@@ -517,6 +531,8 @@ class Resolver:
         if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
             left, right = self._list(value.left, summary), self._list(value.right, summary)
             return None if left is None or right is None else left + right
+        if isinstance(value, ast.ListComp) and _public(value):
+            return sorted(self.public(summary) or ()) or None
         if isinstance(value, (ast.List, ast.Tuple)):
             parts = [
                 self._list(e.value, summary) if isinstance(e, ast.Starred) else [constant(e)[1]] for e in value.elts
@@ -586,6 +602,25 @@ MODULE_ATTRIBUTES = {
     "__cached__",
     "__annotations__",
 }
+
+
+def _public(node):
+    """Whether a comprehension is `[n for n in dir() if not n.startswith("_")]`, of dir(), globals() or the like."""
+    if (
+        len(node.generators) != 1
+        or not isinstance(node.elt, ast.Name)
+        or dotted(node.generators[0].target) != node.elt.id
+    ):
+        return False
+    source, tests = node.generators[0].iter, node.generators[0].ifs
+    while isinstance(source, ast.Call) and (source.args or isinstance(source.func, ast.Attribute)):
+        source = source.args[0] if source.args else source.func.value  # list(globals()), globals().keys()
+    own = isinstance(source, ast.Call) and dotted(source.func) in ("dir", "globals", "vars", "locals")
+    return own and len(tests) == 1 and ast.dump(tests[0]) == ast.dump(_not_private(node.elt.id))
+
+
+def _not_private(name):
+    return ast.parse("not %s.startswith('_')" % name, mode="eval").body
 
 
 def _tops(target):

@@ -404,6 +404,8 @@ class Names:
         )
 
     def _called(self, scope):
+        if scope.parent.kind == "class" and scope.name in self.walk.methods:
+            return True
         return any(call[0] == scope.name for each in self.walk.scopes for call in each.calls if each is not scope)
 
     def _called_at_load(self, scope):

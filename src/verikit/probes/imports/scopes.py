@@ -160,6 +160,7 @@ class Walk:
         self.specials, self.mangled, self.futures, self.scopes, self.stars = [], [], [], [], []
         self.imports = []  # (node, alias, module as written in full, order, arm, scope)
         self.writes = []
+        self.methods = set()  # names of the methods that are called
         self.waiting = deque()
         self.private = None
         self.shadows = []
@@ -479,8 +480,10 @@ class Walk:
             self.scope.calls.append((func.id, self.order, node.lineno, self.arm))
             if func.id in SPECIAL_CALLS:
                 self.specials.append((func.id, node, self.order, self.arm, self.scope))
-        elif type(func) is _ATTRIBUTE and func.attr in SPECIAL_METHODS:
-            self.specials.append(("." + func.attr, node, self.order, self.arm, self.scope))
+        elif type(func) is _ATTRIBUTE:
+            self.methods.add(func.attr)
+            if func.attr in SPECIAL_METHODS:
+                self.specials.append(("." + func.attr, node, self.order, self.arm, self.scope))
         self.expression(func)
         for argument in node.args:
             self.expression(argument)
