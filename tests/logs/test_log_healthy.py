@@ -441,6 +441,7 @@ def test_stopped_process(tmp_path, sleeper):
     import signal
 
     os.kill(sleeper, signal.SIGSTOP)
+    os.waitid(os.P_PID, sleeper, os.WSTOPPED)  # the signal takes effect when the process is next scheduled
     found = look(log(tmp_path, "step 1\nstep 2\n"), process=sleeper)
     os.kill(sleeper, signal.SIGCONT)
 
