@@ -189,24 +189,45 @@ def values(folder: Path) -> None:
 
 
 MEMORY = """
-import resource, sys
+import json, sys, threading
 from verikit.probes import values
 from verikit.probes.place import Place
 place = Place(); place.accelerator("numpy")
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-facts = values.stored(place, sys.argv[1], [[["finite"], [["big.safetensors", "w"]]]])
-assert facts["held"] == 1, facts
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+
+
+def resident():  # all of it, and what of it are pages of files, which the system takes back when it wants them
+    rows = dict(line.split(":") for line in open("/proc/self/status") if ":" in line)
+    return [int(rows[key].split()[0]) / 1024 for key in ("VmRSS", "RssFile")]
+
+
+def watch():
+    while not over.wait(0.0005):
+        seen.append(resident())
+
+
+# What is resident now, not the greatest that it ever was: the import's peak would hide what the scan takes.
+before, seen, over = resident(), [resident()], threading.Event()
+watcher = threading.Thread(target=watch)
+watcher.start()
+facts = values.stored(place, sys.argv[1], [[json.loads(sys.argv[2]), [["big.safetensors", name] for name in "abcd"]]])
+over.set(); watcher.join()
+assert facts["held"] == 4, facts
+print(max(rss for rss, _ in seen) - before[0], max(rss - file for rss, file in seen) - before[0] + before[1], len(seen))
 """
 
 
 def memory(folder: Path) -> None:
-    print("memory")
-    save_file({"w": torch.zeros(MEGABYTES << 19, dtype=torch.bfloat16)}, folder / "big.safetensors")
-    answer = subprocess.run([sys.executable, "-c", MEMORY, str(folder)], capture_output=True, text=True, check=True)
-    print(
-        f"  growth while {MEGABYTES} MiB are scanned: {float(answer.stdout):.1f} MiB   (goal: at most 64 and one block)"
-    )
+    print("memory: what is resident while a file is scanned, above what was before, by samples every half millisecond")
+    part = torch.randn(MEGABYTES << 17).to(torch.bfloat16)
+    save_file({name: part.clone() for name in "abcd"}, folder / "big.safetensors")
+    for word, wanted in {"finite": ["finite"], "rms 0..9": ["rms", "..", 0, 9]}.items():
+        command = [sys.executable, "-c", MEMORY, str(folder), json.dumps(wanted)]
+        answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        rss, own = float(answer[0]), float(answer[1])
+        print(
+            f"  {word:<9} over {MEGABYTES} MiB: {rss:.1f} MiB, of which {own:.1f} are not pages of the file"
+            f"   ({answer[2]} samples; goal: at most 64 and one block)"
+        )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """What holds of the values of tensors, read in blocks: one pass for everything that is asked of one tensor.
 
-A block is judged by two integer reductions over its bits: the greatest as signed and the greatest as unsigned number.
-IEEE 754 orders magnitudes as integers, so the two tell NaN, Inf, both ends of the range, all-zero and constant at once,
-for every floating type alike, the 8-bit ones too. Only a block that these do not settle is decoded and looked at.
+A block is judged by two reductions: of 32 and 64 bits its least and greatest number, of fewer bits the greatest of its
+bits as signed and as unsigned number. IEEE 754 orders magnitudes as integers, so either pair tells NaN, Inf, both ends of
+the range, all-zero and constant at once. Only a block that these do not settle is decoded and looked at. Where nothing
+but `finite` is asked, one reduction does: no sum of squares is finite that has a NaN or an Inf in it.
 numpy does it if this host's interpreter has it; without it small tensors are read in plain Python, large ones are
 `unsupported`.
 
@@ -35,7 +36,9 @@ RELATIONS = frozenset(["same", "tied", "shared"])
 FLOATS = {
     "f64": (8, "<u8", "<i8", 0x7FF0000000000000), "f32": (4, "<u4", "<i4", 0x7F800000), "f16": (2, "<u2", "<i2", 0x7C00),
     "bf16": (2, "<u2", "<i2", 0x7F80), "e5m2": (1, "u1", "i1", 0x7C), "e4m3": (1, "u1", "i1", 0x7E),
+    "e8m0": (1, "u1", "u1", 0xFE),
 }  # fmt: skip
+TABLED = frozenset(["e4m3", "e5m2", "e8m0"])
 INTS = {
     "i64": "<i8",
     "i32": "<i4",
@@ -140,6 +143,7 @@ class Looked:
         self.nans = self.infs = self.total = 0
         self.sum = self.squares = 0
         self.counts, self.bad = {}, {}
+        self.only_finite = False
 
     def answers(self, wanted, relate):
         """{repr(atom): (verdict, words)}."""
@@ -152,8 +156,9 @@ class Looked:
         others = [
             each for each in wanted if repr(each) not in elements and each[0] not in NEED_ALL | DIGESTS | RELATIONS
         ]
-        self.bad = {key: [0, None] for key in elements}
+        self.bad = {key: [0, None, None, None] for key in elements}
         self.counts = dict.fromkeys(counted, 0)
+        self.only_finite = self.tensor.dtype in ("f32", "f64") and not others and set(elements) == {"['finite']"}
         if elements or others:
             for start, block in self.tensor.blocks(BLOCK):
                 self.block(start, block, elements, counted, sums)
@@ -177,6 +182,8 @@ class Looked:
             bits = bits.byteswap()
         self.tensor.read += bits.nbytes
         self.total += len(bits)
+        if self.only_finite and self.squared(bits):
+            return
         low, high, odd = self.ends(bits)
         decoded = None
         if odd:
@@ -192,11 +199,25 @@ class Looked:
         if counted or sums:
             self.tallies(self.decoded(bits) if decoded is None else decoded, counted, sums)
 
+    def squared(self, bits):
+        """Whether the sum of its squares is finite; one that overflows settles nothing."""
+        values = self.decoded(bits)
+        with self.np.errstate(over="ignore", invalid="ignore"):
+            return math.isfinite(self.np.dot(values, values))
+
     def ends(self, bits):
-        """(low, high, whether there may be NaN or Inf) of a block, by integer reductions alone."""
+        """(low, high, whether there may be NaN or Inf) of a block, by two reductions alone."""
         if not self.floating:
             return int(bits.min()), int(bits.max()), False
+        if self.tensor.dtype in ("f32", "f64"):
+            values = self.decoded(bits)
+            with self.np.errstate(invalid="ignore"):
+                low, high = float(values.min()), float(values.max())
+            return (low, high, False) if math.isfinite(low) and math.isfinite(high) else (None, None, True)
         width, _, signed, inf = FLOATS[self.tensor.dtype]
+        if self.tensor.dtype == "e8m0":  # an exponent without a sign; 0xFF is NaN
+            low, high = int(bits.min()), int(bits.max())
+            return (None, None, True) if high > inf else (self.number(low), self.number(high), False)
         sign = 1 << (8 * width - 1)
         most, top = int(bits.view(signed).max()), int(bits.max())
         magnitude = max(most, top & (sign - 1) if top >= sign else 0)
@@ -228,7 +249,7 @@ class Looked:
             return bits.view("<f2").astype("f4")
         if dtype == "bf16":
             return (bits.astype("<u4") << np.uint32(16)).view("<f4")
-        if dtype in ("e4m3", "e5m2"):
+        if dtype in TABLED:
             return np.array(table(dtype), dtype="f4")[bits]
         return bits
 
@@ -242,6 +263,10 @@ class Looked:
             row[0] += n
             if row[1] is None:
                 row[1] = start + int(bad.argmax())
+            odd = values[bad]
+            for end, pick in ((2, min), (3, max)):
+                value = getattr(odd, pick.__name__)().item()
+                row[end] = value if row[end] is None else pick(row[end], value)
 
     def tallies(self, decoded, counted, sums):
         for key, value in counted.items():
@@ -258,8 +283,10 @@ class Looked:
     # Answers.
 
     def element_answer(self, key, predicate):
-        n, first = self.bad[key]
+        n, first, least, most = self.bad[key]
         shown = range_of(self.low, self.high)
+        if n and self.low is not None and self.low < least <= most < self.high:  # the range alone does not show them
+            shown += ", of those {}..{}".format(number_text(least), number_text(most))
         if not n:
             return True, "%s values %s%s" % ("{:,}".format(self.total), described(predicate), shown)
         where = index_of(first, self.tensor.shape)
@@ -451,6 +478,8 @@ def mask(np, predicate, x):
 
 def table(dtype):
     """The 256 numbers of an 8-bit floating type."""
+    if dtype == "e8m0":
+        return [math.ldexp(1.0, byte - 127) for byte in range(255)] + [math.nan]
     out = []
     mantissa_bits, bias = (3, 7) if dtype == "e4m3" else (2, 15)
     for byte in range(256):
@@ -602,7 +631,7 @@ def plain_values(tensor):
         if tensor.dtype == "bf16":
             numbers = struct.unpack("%s%dH" % (mark, len(data) // 2), data)
             out += struct.unpack("<%df" % len(numbers), struct.pack("<%dI" % len(numbers), *(n << 16 for n in numbers)))
-        elif tensor.dtype in ("e4m3", "e5m2"):
+        elif tensor.dtype in TABLED:
             numbers = table(tensor.dtype)
             out += [numbers[byte] for byte in data]
         else:

@@ -75,7 +75,9 @@ def _dims_of(
             exprs[name] = arithmetic.Num(value)
         elif value.startswith(("@", "{")) or _about_itself(name, value):
             word = name + value if value.startswith("@") else f"{name}={value}" if value.startswith("{") else value
-            bounds[name] = grammar.parse_axis(word, scopes)
+            bounds[name] = grammar.parse_axis(word, scopes, own=name)
+            if bounds[name].dim != name:
+                raise ValueError(f"dims[{name!r}] is about {name} alone, as in '1<={name}<=4096'; got {value!r}")
         else:
             exprs[name] = arithmetic.parse(value)
     return exprs, bounds, scopes

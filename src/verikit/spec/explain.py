@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from verikit.spec.names import collapsed
-from verikit.spec.rows import Fault, Outcome
+from verikit.spec.rows import NO_FILE, Fault, Outcome
 
 CAUSES = 8
 """Causes that a reason tells; the rest are counted, and are in the facts."""
@@ -38,7 +38,7 @@ def _line(group: list[Fault]) -> str:
     if first.kind in ("missing", "extra") and len(group) > 1:
         return f"{first.what}, {len(group):,} tensors: {places(group, most=5)}"
     hint = f" ({first.hint})" if first.hint else ""
-    colon = ":" if first.kind not in ("axis", "file", "index") or first.what.startswith("[") else ""
+    colon = ":" if first.kind not in ("axis", "index") or first.what.startswith("[") else ""
     alike = f"; {len(group):,} alike" if len(group) > 1 else ""
     return f"{places(group)}{colon} {first.what}{hint}{alike}"
 
@@ -47,6 +47,7 @@ def places(group: list[Fault], most: int = 3) -> str:
     """Where: numbers folded into ranges, a file that all share said once, many parts of the same blocks together."""
     files = {fault.file for fault in group}
     file = files.pop() if len(files) == 1 else ""
+    file = "" if file in NO_FILE else file
     named = [fault.name if file and fault.name else fault.where for fault in group]
     rows = _blocks(collapsed(named), most)
     shown = ", ".join(name for name, _ in rows[:most])

@@ -214,8 +214,8 @@ def _words(text: str) -> list[str]:
     return [each for each in (*words, word) if each]
 
 
-def parse_axis(word: str, scopes: dict[str, str]) -> Axis:
-    """One axis word; what `@scope` it has goes into `scopes`."""
+def parse_axis(word: str, scopes: dict[str, str], own: str = "") -> Axis:
+    """One axis word; what `@scope` it has goes into `scopes`.  own: the dim that it is about, if that is known."""
     whole = word
     optional = word.endswith("?")
     word = word[:-1] if optional else word
@@ -228,7 +228,7 @@ def parse_axis(word: str, scopes: dict[str, str]) -> Axis:
     tree_path = word.startswith("?")  # jaxtyping: may differ from leaf to leaf
     broadcast = word.startswith("#")
     word = word[1:] if tree_path or broadcast else word
-    axis = attrs.evolve(_sized(word, whole), optional=optional, broadcast=broadcast)
+    axis = attrs.evolve(_sized(word, whole, own), optional=optional, broadcast=broadcast)
     if scope or tree_path:
         said = scope[1] if scope else "tensor"
         for name in [axis.run] if axis.run else list(axis.names())[:1] if axis.dim else axis.names():
@@ -237,7 +237,7 @@ def parse_axis(word: str, scopes: dict[str, str]) -> Axis:
     return axis
 
 
-def _sized(word: str, whole: str) -> Axis:
+def _sized(word: str, whole: str, own: str) -> Axis:
     if word == "...":
         return Axis(run="")
     if word.startswith("*"):
@@ -255,7 +255,7 @@ def _sized(word: str, whole: str) -> Axis:
         if named[2].startswith("{"):
             return Axis(term=Name(named[1]), choices=_choices(named[2]))
         return attrs.evolve(_term(_einops(named[2]), whole), label=named[1])
-    return _term(_einops(word), whole)
+    return _term(_einops(word), whole, own)
 
 
 def _choices(word: str) -> tuple[Expr, ...]:
@@ -271,7 +271,7 @@ def _einops(word: str) -> str:
     return "*".join(word[1:-1].split())
 
 
-def _term(word: str, whole: str) -> Axis:
+def _term(word: str, whole: str, own: str = "") -> Axis:
     node = arithmetic.tree(word)
     if not isinstance(node, ast.Compare):
         return _multiple(node, word)
@@ -279,10 +279,17 @@ def _term(word: str, whole: str) -> Axis:
     if None in order or len(operands) > 3:
         raise ValueError(f"{whole!r}: bounds are s<=4096, 1<=s, or 1<=s<=4096")
     signs = [str(sign) for sign in order]
-    if len(operands) == 2 and not isinstance(operands[0], ast.Constant):
+    if len(operands) == 2 and not _is_bound(operands[0], operands[1], own):
         return _bounded(_multiple(operands[0], word), signs[0], operands[1], word)
     axis = _bounded(_multiple(operands[1], word), _FLIP[signs[0]], operands[0], word)
     return _bounded(axis, signs[1], operands[2], word) if len(operands) == 3 else axis
+
+
+def _is_bound(left: ast.expr, right: ast.expr, own: str) -> bool:
+    """Whether of two words the left one is the bound: a number, or the right one is the axis beyond doubt."""
+    mine, others = (own in (n.id for n in ast.walk(side) if isinstance(n, ast.Name)) for side in (right, left))
+    multiples = [isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mod) for side in (left, right)]
+    return isinstance(left, ast.Constant) or (mine and not others) or multiples == [False, True]
 
 
 def _multiple(node: ast.expr, word: str) -> Axis:

@@ -23,7 +23,7 @@ Lookup = Callable[[str], Any]
 def of_rank(shape: tuple[int, ...], least: int, most: int) -> str:
     """Why there are other than from `least` to `most` axes."""
     if len(shape) == most + 1 and shape[0] == 1:
-        return "an extra batch axis in front"
+        return "an extra batch axis in front" if most else "a single value, but not a scalar"
     return "flattened" if len(shape) == 1 and least > 1 else ""
 
 
@@ -40,6 +40,9 @@ def of_shape(
         return "transposed"
     if sorted(seen) == sorted(wanted):
         return "axes in another order"
+    packed = packed_otherwise(seen, wanted) if entry.dtype not in FLOATING else ""
+    if packed:
+        return packed
     if product(seen) and product(seen) == product(wanted):
         return "as many elements: reshaped"
     off = (row for row in rows if row[0].run is None and row[1] < len(wanted) and row[2] != wanted[row[1]])
@@ -54,15 +57,32 @@ def of_size(compiled: Compiled, axis: Axis, size: int, wanted: int, entry: Entry
     if factor and not near:
         return factor
     same = near or other_words(compiled, axis, size, lookup)
-    return f"equals {same}" if same else of_numbers(size, wanted, entry.dtype in FLOATING)
+    return f"equals {same}" if same else of_numbers(size, wanted, entry.dtype)
 
 
-def of_numbers(size: int, wanted: int, floating: bool) -> str:
+def packed_otherwise(seen: tuple[int, ...], wanted: tuple[int, ...]) -> str:
+    """Several values in one integer along another axis than is wanted: GPTQ packs the input, AWQ the output."""
+    off = [axis for axis in range(len(wanted)) if len(seen) == len(wanted) and seen[axis] != wanted[axis]]
+    for k in (8, 4, 2):
+        for a, b in ((off[0], off[1]), (off[1], off[0])) if len(off) == 2 else ():
+            if seen[a] * k == wanted[a] and seen[b] == wanted[b] * k:
+                return f"{k} values packed into one along axis {a}, not axis {b}"
+    return ""
+
+
+PACKED = {
+    "i32": (8, "eight 4-bit values packed into one int32?"),
+    "u32": (8, "eight 4-bit values packed into one int32?"),
+}
+PACKED.update(dict.fromkeys(("u8", "i8"), (2, "two 4-bit values in one byte?")))
+
+
+def of_numbers(size: int, wanted: int, dtype: str) -> str:
     """What the two numbers alone suggest."""
     if not size or not wanted:
         return ""
-    if not floating and wanted in (2 * size, 8 * size):
-        return "eight 4-bit values packed into one int32?" if wanted == 8 * size else "two 4-bit values in one byte?"
+    if dtype in PACKED and wanted == PACKED[dtype][0] * size and wanted >= 16:
+        return PACKED[dtype][1]
     steps = [step for step in PADDINGS if size % step == 0 and wanted % step]
     if steps and 0 < size - wanted < max(PADDINGS):
         return f"{wanted} rounded up to a multiple of {steps[0]}: padded"

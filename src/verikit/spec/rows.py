@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 
 import attrs
 
+NO_FILE = ("", ".")
+"""In memory, and in pieces over the files of a folder."""
+
 
 class Entry(NamedTuple):
     """A tensor as it was seen. file: relative to the subject, "" in memory. extra: how it is held, where that is known."""
@@ -19,7 +22,7 @@ class Entry(NamedTuple):
 
     @property
     def where(self) -> str:
-        return f"{self.file}:{self.name}" if self.file else self.name
+        return f"{self.file}:{self.name}" if self.file not in NO_FILE else self.name
 
 
 class Absent(LookupError):
@@ -49,7 +52,7 @@ class Fault:
 
     @property
     def where(self) -> str:
-        return f"{self.file}:{self.name}" if self.file and self.name else self.file or self.name
+        return f"{self.file}:{self.name}" if self.file not in NO_FILE and self.name else self.name or self.file
 
 
 @attrs.define
