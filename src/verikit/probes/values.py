@@ -24,6 +24,8 @@ def stored(place, root, wants, under="", seed=None):
     """
     from concurrent.futures import ThreadPoolExecutor
 
+    for library in ("OPENBLAS", "MKL"):  # the files are what is shared out; threads beneath them only get in their way
+        os.environ.setdefault(library + "_NUM_THREADS", "1")
     np = place.accelerator("numpy")
     report = Report(place, wants)
     jobs = list(jobs_of(wants))

@@ -286,10 +286,9 @@ def _term(word: str, whole: str, own: str = "") -> Axis:
 
 
 def _is_bound(left: ast.expr, right: ast.expr, own: str) -> bool:
-    """Whether of two words the left one is the bound: a number, or the right one is the axis beyond doubt."""
+    """Whether of two words the left one is the bound: a number, or the right one has the dim that they are about."""
     mine, others = (own in (n.id for n in ast.walk(side) if isinstance(n, ast.Name)) for side in (right, left))
-    multiples = [isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mod) for side in (left, right)]
-    return isinstance(left, ast.Constant) or (mine and not others) or multiples == [False, True]
+    return isinstance(left, ast.Constant) or (mine and not others)
 
 
 def _multiple(node: ast.expr, word: str) -> Axis:
