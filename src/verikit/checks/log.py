@@ -333,9 +333,8 @@ class _Case:
     def _healthy(self) -> Finding:
         state = self._state()
         if state == "finished" and not (self.text["stop"] or (self.text["done"] or {}).get("ends")):
-            self.warnings.append(
-                "no line says that it ended: only its counter is at its whole, or its exit status is 0"
-            )
+            told = "its last words are those of an end" if self.text["closed"] else "its counter is at its whole"
+            self.warnings.append(f"no line of a known form says that it ended: only {told}, or its exit status is 0")
         if self.check.ready is None:
             return self._say(state, PASS, self._subject(self._healthy_words(state)))
         line = self.text["asked_ready"] if self.check.ready not in READY_OF else (self.text["ready"] or {}).get("line")
@@ -366,7 +365,7 @@ class _Case:
         if self.text["stop"]:
             return True
         done = self.text["done"]
-        return bool((done and done["ends"]) or self._progress("complete"))
+        return bool((done and done["ends"]) or self._progress("complete") or (self.dead and self.text["closed"]))
 
     def _state(self) -> str:
         if self._finished() and not self.alive:

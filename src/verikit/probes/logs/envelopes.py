@@ -31,6 +31,7 @@ ENVELOPES = (
     ("ray-core", r"\[" + _DAY + r" " + _TIME + r" (?P<level>[IWEF]) \d+ \d+\] (?:\(\w+\) )?[\w./]+:\d+: ?"),
     ("bracketed-level-time", r"\[" + _LEVEL + r"\][ |]+" + _DAY + "[ T]" + _TIME + r"[ |:-]*"),
     ("celery", r"\[" + _DAY + " " + _TIME + r": " + _LEVEL + r"/[\w-]+\] ?"),
+    ("redis", r"\d+:[A-Z] \d\d [A-Z][a-z]{2} \d{4} " + _TIME + r" [*#.-] "),
     ("worker", r"\((?P<source>[A-Za-z_][\w.:<>-]*(?= ))? ?(?:rank=(?P<rank>\d+) )?pid=(?P<pid>\d+)(?:, ip=[^)]*)?\) ?"),
     ("worker-rank", r"\((?P<source>[A-Za-z_]\w*) rank=(?P<rank>\d+)\) ?"),
     ("ray-daemon", r"\((?P<source>raylet|autoscaler|gcs_server|dashboard)(?:[ ,+][^)]*)?\) ?"),
@@ -67,7 +68,7 @@ _COMPILED = tuple((name, re.compile(pattern)) for name, pattern in ENVELOPES)
 # Which rows can begin with a character: most lines try a handful instead of all.
 _STARTS = {
     "cri": "0123456789", "klog": "[<", "glog": "[IWEFCD", "epoch": "IWEF", "jupyter": "[", "sglang": "[",
-    "bracketed-level-time": "[", "celery": "[", "worker": "(", "worker-rank": "(", "ray-daemon": "(", "rank": "[", "mpirun": "[",
+    "bracketed-level-time": "[", "celery": "[", "redis": "0123456789", "worker": "(", "worker-rank": "(", "ray-daemon": "(", "rank": "[", "mpirun": "[",
     "number-before": "[", "numbered": "[", "srun": " 0123456789", "pod": "[", "bracketed-time": "[",
     "bracketed-clock": "[", "time": "0123456789", "clock": "0123456789", "uptime": "0123456789", "level-bracket": "[",
     "tag": "[", "level": " TDINSWECFdiwefc", "place": "[", "logfmt": "t", "place-go": "s", "date": "SMTWF", "stream": "sS",

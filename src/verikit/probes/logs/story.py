@@ -378,6 +378,8 @@ class Story(Tracebacks):
                 continue
             if name in ("counter", "of", "percent", "shard-file", "epoch", "step") and HEARTBEAT.search(text):
                 continue
+            if name == "of" and "glog" in line.dressed and line.level > 20:
+                continue  # torch's compiler names its graphs so
             if name == "counter" and not found.group("of"):  # a part named by its number; the whole may stand behind it
                 of = OF(text, found.end())
                 name, search, found = ("of", OF, of) if of else (name, search, found)

@@ -104,7 +104,7 @@ EXCEPTIONS = (
     ("exc-config", "root", r"(?:[\w.]+\.)?(?:ValidationError|ConfigurationError|ConfigAttributeError|ConfigKeyError|MissingMandatoryValue|InterpolationKeyError|ScannerError|MissingConfigException|ConfigCompositionException|ArgumentError|UsageError|ConfigError|DeepSpeedConfigError|MisconfigurationException)\b|[\w.]+Error: (?:Invalid (?:argument|value|choice|config)|Unrecognized (?:configuration|model|option)|Unknown (?:argument|option|config)|unrecognized arguments|Total number of attention heads|[^\n]{0,80}must be divisible by|[^\n]{0,60}is not supported for this model|Tensor parallel|User-specified max_model_len|world size \()", "config_error", "", "known"),
     ("exc-inner", "weak", r"(?:_?queue\.)?Empty$|StopIteration\b|StopAsyncIteration\b|GeneratorExit\b|(?:asyncio\.|concurrent\.futures\.)?(?:_base\.)?TimeoutError$", "python_exception", "", "known"),
     ("exc-system-exit", "messenger", r"SystemExit\b", "python_exception", "", "known"),
-    ("exc-pipe", "cascade", r"BrokenPipeError|ConnectionResetError|ConnectionAbortedError|EOFError|(?:[\w.]+\.)?(?:RemoteDisconnected|ServerDisconnectedError|IncompleteRead|ZMQError)\b|[\w.]*Error: (?:\[Errno (?:32|104)\]|Connection (?:closed by|reset by)|Broken pipe|recvValue failed|sendBytes failed|\[[^\]]{3,120}\]:? (?:is closed|Connection closed|Connection reset)|\[[^\]]{3,120}\][^\n]{0,40}Connection closed by peer)", "python_exception", "", "known"),
+    ("exc-pipe", "cascade", r"BrokenPipeError|ConnectionResetError|ConnectionAbortedError|EOFError:?$|(?:[\w.]+\.)?(?:RemoteDisconnected|ServerDisconnectedError|IncompleteRead|ZMQError)\b|[\w.]*Error: (?:\[Errno (?:32|104)\]|Connection (?:closed by|reset by)|Broken pipe|recvValue failed|sendBytes failed|\[[^\]]{3,120}\]:? (?:is closed|Connection closed|Connection reset)|\[[^\]]{3,120}\][^\n]{0,40}Connection closed by peer)", "python_exception", "", "known"),
 )  # fmt: skip
 
 # Lines that are no exception of Python.
@@ -146,7 +146,7 @@ SIGNS = (
     ("exit-code", "messenger", r"(?:\[[^\]\n]{1,60}\] )?(?:exits with return code = -?[1-9]|Killing subprocess \d+|[Cc]hild process unexpectedly failed|[Pp]rocess \S+ (?:exited|died|terminated) with (?:exit ?code|code|signal) ?:? ?-?[1-9])|Shard process was signaled to shutdown with signal|Shard \d+ failed to start|srun: error: [\w.-]+: tasks? [\d,\[\]-]+: (?:Exited with exit code [1-9]|Segmentation fault|Aborted)|Received sigquit from a child process|Error: Shard(?:CannotStart|Failed|sFailed)|Error: (?:Webserver|WebServer|LauncherError)\w*|make: \*\*\* |error: subprocess-exited|npm ERR!", "killed", "", "sglang#3623"),
     ("engine-dead", "messenger", r"(?:\[[^\]]{0,40}\] )?(?:EngineCore (?:failed to start|encountered (?:a fatal|an issue))|Engine core (?:proc|died|process)|AsyncLLM output_handler failed|Engine (?:background task failed|loop (?:has died|is not running))|Worker proc \S+ died|Engine process (?:failed|died)|WorkerProc (?:failed to start|hit an exception)|Exception in worker|Shutting down FastAPI HTTP server)", "engine_dead", "", "vllm#48745"),
     ("pytest-error", "root", r"E {3,}(?:[\w.]+\.)?\w*(?:Error|Exception|Exit|Interrupt)\b", "python_exception", "read the failing test", "pytest"),
-    ("pytest-failed", "messenger", r"(?:FAILED|ERROR) \S+\.py(?:::| |$)|=+ (?:\d+ \w+, )*[1-9]\d* (?:failed|errors?)\b|!+ (?:Interrupted|stopping after)", "python_exception", "read the failing test", "pytest"),
+    ("pytest-failed", "messenger", r"(?:FAILED|ERROR) \S+\.py(?:::| |$)|=+ (?:\d+ \w+, )*[1-9]\d* (?:failed|errors?)\b|(?:\d+ \w+, ){0,4}[1-9]\d* (?:failed|errors?)\b[^\n]{0,80} in \d[\d.]*s|!+ (?:Interrupted|stopping after)", "python_exception", "read the failing test", "pytest"),
     ("compile", "root", r"[\w./+-]+\.(?:cu|cuh|cpp|cc|c|h|hpp|rs)[:(]\d+(?:[:,]\d+)?\)?: (?:fatal )?error(?: #?[\w-]+)?: |ld: |/usr/bin/ld: |nvcc fatal +:|collect2: error|error\[E\d+\]: ", "config_error", "the build failed: read the first compiler error", "gcc, nvcc, rustc"),
     ("build-stop", "messenger", r"ninja: build stopped|FAILED: \S+|make(?:\[\d+\])?: \*\*\* |CMake Error|gmake|#\d+ ERROR: process", "config_error", "the build failed: read the first compiler error", "ninja, make, docker"),
     ("shell", "root", r"[\w./-]+: (?:line \d+: )?(?:syntax error|\S+: unbound variable|\S+: bad interpreter|bad interpreter|cannot execute|\S+: cannot execute)|exec [^\n]{1,80}: exec format error|EnvironmentNameNotFound|CondaError|(?:Could not find conda environment|Not a conda environment): |Lmod has detected the following error", "config_error", "", "bash, conda, Lmod"),
@@ -231,7 +231,7 @@ MARKERS = (
     ("gunicorn-ready", "ready", r"(?:Listening at: |Application startup complete\.$)", "gunicorn", "", "gunicorn"),
     ("asgi-ready", "ready", r"Application startup complete\.$", "", "", "uvicorn"),
     ("flask-ready", "ready", r"(?: ?\* )?Running on (?:http|all addresses|local URL: )|Serving HTTP on ", "", "", "Flask, gradio"),
-    ("grpc-ready", "ready", r"(?:gRPC |GRPC )?[Ss]erver (?:is )?(?:now )?(?:listening|running|started|ready|up)(?: and ready)?(?:[ :.,!]|$)|Server started(?: on| at)? |[Rr]eady to (?:accept|serve|receive)|Listening (?:on|at) \S*:\d+|listening on \S*:\d+", "", "", "known"),
+    ("grpc-ready", "ready", r"(?:gRPC |GRPC )?[Ss]erver (?:is )?(?:now )?(?:listening|running|started|ready|up)(?: and ready)?(?:[ :.,!]|$)|Server started(?: on| at)? |[Rr]eady to (?:accept|serve|receive)|(?:[\w:]{1,60}: )?(?:\w+ ){0,3}[Ll]istening (?:on|at) (?:\S{0,80}:)?\d+\b|.{0,60}\bready to accept connections", "", "", "known"),
     ("celery-ready", "ready", r"celery@\S{1,80} ready\.", "", "", "Celery"),
     ("router-ready", "ready", r"(?:[\w:]{1,80}: )?(?:src/[\w/.]{1,80}:\d+: )?(?:Router ready\b|Starting server on \S+:\d+)", "", "", "sglang router"),
     ("mlflow-ready", "ready", r"Listening at: ", "mlflow", "", "MLflow"),
@@ -248,7 +248,7 @@ MARKERS = (
     ("hf-done", "done", r"\{'train_runtime':|Training completed\. Do not forget|\*{5} train metrics \*{5}", "", "", "transformers"),
     ("lightning-done", "done", r"`?Trainer\.(?:fit|test|validate|predict)` stopped: |Trainer was signaled to stop|Epoch \d+: 100%.{0,200}max_epochs", "", "", "Lightning"),
     ("megatron-done", "done", r"\[after training is done\]|\[exiting program (?:at|after) ", "", "", "Megatron-LM"),
-    ("pytest-done", "done", r"=+ (?:\d+ (?:passed|skipped|xfailed|deselected|warnings?)(?:, )?){1,6} in [\d.]+s", "", "", "pytest"),
+    ("pytest-done", "done", r"(?:=+ )?(?:\d+ (?:passed|skipped|xfailed|deselected|warnings?)(?:, )?){1,6} in [\d.]+s", "", "", "pytest"),
     ("lm-eval-done", "done", r"\| *Tasks? *\| *Version *\|", "", "", "lm-eval-harness"),
     ("nccl-tests-done", "done", r"# Avg bus bandwidth +:", "", "", "nccl-tests"),
     ("gpu-burn-done", "done", r"Tested \d+ GPUs:", "", "", "gpu-burn"),
@@ -289,7 +289,7 @@ PROGRESS = (
     ("xgboost", "step", r"^\[(?P<n>\d+)\]\s+\w+-\w+:", "", "", "XGBoost, LightGBM"),
     ("table", "step", r"\| +(?:iterations|total_timesteps|n_updates) +\| +(?P<n>\d+)", "|", "", "stable-baselines3"),
     ("counter", "item", r"(?:^|[^\w.#])(?:[Dd]one|[Pp]rocessed|[Cc]ompleted|[Cc]omplete|[Ff]inished|[Gg]enerated|[Ww]rote|[Ww]ritten|[Pp]rogress|[Ss]amples?|[Tt]asks?|[Ss]hards?|[Ii]tems?|[Ff]iles?|[Dd]ocs?|[Dd]ocuments?|[Cc]hunks?|[Pp]rompts?|[Rr]equests?|[Rr]ows?|[Rr]ecords?|[Ee]xamples?|[Ii]mages?|[Qq]uestions?|[Pp]roblems?|[Ee]pisodes?|[Rr]ollouts?|[Ss]equences?|[Vv]ideos?|[Pp]ages?|[Pp]arts?|[Rr]ounds?|[Tt]rials?|[Ee]valuated|[Ss]cored|[Cc]ases?)[\"']?[ =:]+\[? *(?P<n>\d+)(?: *(?:/|of) *(?P<of>\d+))?", "", "", "own set"),
-    ("of", "item", r"(?:^|[\s\[(=:|])(?P<n>\d+) *(?:/|of) *(?P<of>\d+)(?:[\s\]),:;|.]|$)", "/| of ", "", "own set"),
+    ("of", "item", r"(?:^|[\s\[(=:|])(?P<n>\d+) *(?:/|of) *(?P<of>[1-9]\d*)(?:[\s\]),:;|.]|$)", "/| of ", "", "own set"),
     ("percent", "item", r"(?:^|[\s\[(=:|])(?P<n>\d{1,3}(?:\.\d+)?) ?%(?: (?:done|complete|completed)|[\])|,;]|\s+[\d.,]+ ?[kKMGT]?i?B/s|$)", "%", "", "known"),
     ("shard-file", "item", r"\b(?:shard|part|chunk|data)[-_]?(?P<n>\d{3,})\S* (?:written|saved|done|complete|uploaded)", "shard|part|chunk|data", "", "own set"),
 )  # fmt: skip
@@ -306,6 +306,11 @@ PHASES = (
 
 # Ends that were none.
 NOT_DONE = r"\bwith (?:\w+ )?(?:errors?|failures?|exceptions?)\b|\b(?:exit|return)(?:ed)?(?: with)?(?: code| status)?[ =:]+-?[1-9]|FAILED|TIMEOUT|CANCELLED|OUT_OF_MEMORY|[Uu]nsuccessful|[Nn]ot (?:yet )?(?:done|complete|finished)|(?<!x)[Ff]ailed\b(?! ?[=:]? ?0)(?<!0 failed)"
+
+# Last words of a good end, and of a bad one.  They are asked only of the last lines of a log that has no plainer sign.
+CLOSING = r"(?:[\w./-]+:? ){0,4}(?:[Ww]ritten|[Ss]aved|[Ee]xported|[Uu]ploaded|[Pp]ushed|[Dd]umped|[Ss]tored|[Pp]ublished|[Ww]rote) (?:[\w.-]+ ){0,4}(?:to|in|as|into|at) \S|(?:[\w./-]+:? ){0,3}(?:[Cc]omplete|[Cc]ompleted|[Ff]inished|[Ss]ucceeded|[Ss]uccessful|[Dd]one)(?: successfully)?(?:[.!,:;]|$)|[Ss]uccess\b|SUCCESS\b|[Aa]ll \w+(?: \w+)? (?:passed|ok|OK)\b|(?:[\w./-]+:? ){0,3}[Nn]o (?:issues|errors|problems) found"
+NO_CLOSING = r"[Cc]heckpoint|ckpt|\b(?:[Ss]tep|[Ee]poch|[Ii]ter\w*|[Ss]hard|[Pp]art|[Cc]hunk|[Bb]atch|[Rr]ank|[Cc]ache|[Ll]ogs?|[Cc]onfig\w*|[Tt]okenizer|[Vv]ocab|[Tt]e?mp|[Ss]tage|[Tt]ask|[Rr]ound|[Ss]ample|[Ll]oad\w*|[Ii]nit\w*|[Ss]etup|[Ss]tartup|[Ww]arm-?up|[Cc]ompil\w+|[Dd]ownload\w*)\b"
+LAST_WORDS = r"\b(?:[Ee]rror|ERROR|ERR!|[Ff]atal|FATAL|[Ff]ail(?:ed|ure)|FAIL(?:ED|URE)?|[Aa]bort(?:ed|ing)|[Cc]an ?not|[Cc]ould not|[Uu]nable to|[Ii]nvalid|[Nn]o such|not found|[Dd]enied|[Rr]efused|[Ff]orbidden|[Uu]nauthorized|timed out|[Cc]orrupt(?:ed)?|[Ee]xpired|exit (?:code|status) [1-9]|ELIFECYCLE|Wrote only)\b"
 
 # Behind such a line no end has come yet, whatever was done before it.
 BEGINS_AGAIN = r"(?:[\w./-]+: ){0,2}(?:Loading|Starting|Launching|Initializing|Resuming|Beginning|Compiling|Capturing|loading|starting|launching|initializing|resuming)\b"

@@ -5,8 +5,8 @@ import re
 
 from verikit.probes.logs import clock, tables
 from verikit.probes.logs.envelopes import undress
-from verikit.probes.logs.rows import BEGINS_AGAIN, PHASES
-from verikit.probes.logs.tracebacks import ROLES
+from verikit.probes.logs.rows import BEGINS_AGAIN, BENIGN, NOT_DONE, PHASES, may
+from verikit.probes.logs.tracebacks import ROLES, kind_of_exception
 
 HEALS_FATAL = 20
 """Completed steps behind a death that only the other ranks can have made, before it counts as healed (by a restart)."""
@@ -18,6 +18,8 @@ FAILING = re.compile(r"refused|[Ff]ail|rror|timed? ?out|unreachable|[Rr]etr|unav
 IDLE_STATS = 6
 STOP_LINES = 400
 LAST_COUNTS = 6
+CLOSING_LINES, WORDS_APART = 8, 6
+CLOSING, NO_CLOSING, LAST_WORDS = (re.compile(one) for one in (tables.CLOSING, tables.NO_CLOSING, tables.LAST_WORDS))
 END_LINES = 60
 """Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
 
@@ -37,6 +39,7 @@ def tell(story, forced=""):
         "ready": ready,
         "trains": _trains(story, ready),
         "done": dict(done, ends=_end(story, done)) if done else None,
+        "closed": failure is None and ready is None and _closed(story),
         "stop": stop,
         "progress": _progress(story),
         "training": _training(story),
@@ -124,6 +127,23 @@ def _end(story, done):
     return not any(BEGINS_AGAIN.match(undress(0, raw).text) for raw in behind)
 
 
+def _closed(story):
+    """Whether the last lines speak of a good end, in words of no table that did not come before."""
+    last = story.progress[-1] if story.progress else None
+    if last is not None and last[4] is not None and last[3] is not None and last[3] < last[4]:
+        return False  # a counter says that work is left
+    number = story.last + 1
+    for raw in reversed(story.tail[-CLOSING_LINES:]):
+        number -= 1
+        text = undress(number, raw).text.strip()
+        if BEGINS_AGAIN.match(text) or (last is not None and number < last[0]):
+            return False
+        if CLOSING.match(text) and not NO_CLOSING.search(text) and not NOT_DONE.search(text):
+            form = _folded(text)
+            return sum(1 for one in story.tail if _folded(undress(0, one).text.strip()) == form) == 1
+    return False
+
+
 def _said_before(story, done):
     """Whether the same words have come again and again, long before the end: the end of a part then."""
     form = _folded(done["excerpt"])
@@ -157,6 +177,9 @@ EFFECTS = ("weak", "cascade", "messenger", "unclear")
 TIDYING = ("wandb-done", "spark-done", "elapsed-done")
 """Ends that a tracker, a session or a shell also writes behind a crash."""
 
+EXITED = ("exit-code", "elastic")
+"""Signs that tell of an exit status: no "finished" of the script around heals them."""
+
 BUFFERED = 5
 """Counters of a rank behind its traceback that its output buffer alone would not hold."""
 
@@ -185,8 +208,10 @@ def _trapped(sign, done):
     """Whether the end that follows a crash is only that of the script around it."""
     if done["marker"] in TIDYING:
         return sign["role"] not in ("weak", "cascade")
-    bare = sign["trace"] and not sign["level"]
-    return bare and done["marker"] == "generic-done" and done["line"] - sign["end"] <= TRAP_LINES
+    if done["marker"] != "generic-done":
+        return False
+    near = sign["trace"] and not sign["level"] and done["line"] - sign["end"] <= TRAP_LINES
+    return near or sign["id"] in EXITED
 
 
 def _resolved(story, sign, ready):
@@ -245,7 +270,13 @@ def _first(signs):
 
 def _behind(signs, failure, cured):
     """The sign behind another that is none alone: NCCL's own warning, the compiler's error that other files outlived."""
-    if failure is None or not (failure["kind"] == "nccl_system" or failure["id"] in ("build-stop", "exit-code")):
+    if failure is not None and failure["id"] in EXITED:
+        causes = [sign for sign in signs if sign["line"] < failure["line"] and sign["role"] not in (*EFFECTS, "soft")]
+        return (
+            _first([sign for sign in causes if not sign["contained"] and (sign["id"] == "compile" or not cured(sign))])
+            or failure
+        )
+    if failure is None or not (failure["kind"] == "nccl_system" or failure["id"] == "build-stop"):
         return failure
     wanted = "nccl-warn" if failure["kind"] == "nccl_system" else "compile"
     earlier = [sign for sign in signs if sign["id"] == wanted and sign["line"] < failure["line"]]
@@ -263,7 +294,26 @@ def _suspect(story, signs, stop, done):
         and not (done is not None and done["line"] > sign["end"])
     ]  # fmt: skip
     hard = [sign for sign in near if sign["role"] not in ("soft", "weak") and not sign["contained"]]
-    return _first(hard) or _first(near)
+    return _first(hard) or _first(near) or _last_words(story, last)
+
+
+def _last_words(story, counted):
+    """The first of the last lines, behind all that was counted, that speak of a failure in words of no table."""
+    found, number = None, story.last + 1
+    for raw in reversed(story.tail):
+        number -= 1
+        line = undress(number, raw)
+        text = line.text.strip()
+        if number <= counted or (found and found.number - number > WORDS_APART) or story.last - number > END_LINES:
+            break
+        if LAST_WORDS.search(text) and not any(may(words, text) and search(text) for _, _, search, words, _ in BENIGN):
+            found = line
+    if found is None:
+        return None
+    return {
+        "line": found.number, "end": found.number, "kind": kind_of_exception(found.text.strip())[0], "role": "weak", "id": "last-words",
+        "text": found.raw[:1000], "rank": found.rank, "pid": found.pid, "hint": "", "head": "", "frame": None, "trace": False,
+    }  # fmt: skip
 
 
 def _nan(story):
