@@ -1,0 +1,222 @@
+"""Cases beyond the handed ones: what each spec says of a small folder, and what the reason must and must not name."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+import pytest
+from tests.tensors.case_files import facts_missing
+
+from verikit import FAIL, PASS, UNKNOWN, TensorShapeSane
+from verikit.testing.here import examine_here
+
+torch = pytest.importorskip("torch")
+numpy = pytest.importorskip("numpy")
+save_file = pytest.importorskip("safetensors.torch").save_file
+
+BF = torch.bfloat16
+
+
+def ones(*shape, dtype=BF):
+    return torch.ones(shape, dtype=dtype)
+
+
+def put(value, *at):
+    """A tensor of 0, 1, 0, 1, … of the shape [4], with one value changed."""
+    tensor = torch.tensor([0.0, 1.0, 0.0, 1.0])
+    tensor[at] = value
+    return tensor
+
+
+# title: (tensors, config, spec, dims, verdict, what the reason names, what it does not)
+CASES = {
+    "config's head_dim is not h//H": (
+        {"q": ones(256, 64), "n": ones(32)},
+        {"h": 64, "H": 8, "head_dim": 32},
+        "q: [H*d h]; n: [d]",
+        {"h": "config.h", "H": "config.H", "d": "config.head_dim or h//H"},
+        PASS, (), (),
+    ),
+    "MLA without the rope rows": (
+        {"kv_a": ones(16, 64), "kv_b": ones(56, 16)},
+        {"kvl": 16, "rope": 4},
+        "kv_a: [kvl+rope _]; kv_b: [_ kvl]",
+        {"kvl": "config.kvl", "rope": "config.rope"},
+        FAIL, ("kv_a", "16", "20", "kvl+rope", "rope=4"), ("kv_b",),
+    ),
+    "GPTQ where AWQ is expected": (
+        {"q": torch.ones(16, 64, dtype=torch.int32)}, None, "q: i32[n o//8]", {"n": 128, "o": 64},
+        FAIL, ("[16, 64]", "[128, 8]", "8 values packed into one along axis 0, not axis 1"), (),
+    ),
+    "features that 8 does not divide": (
+        {"q": torch.ones(12, 64, dtype=torch.int32)}, {"width": 100}, "q: i32[n//8 64]", {"n": "config.width"},
+        FAIL, ("q axis 0", "12", "100 is not a multiple of 8", "width=100"), (),
+    ),
+    "one of a kind among bounds": (
+        {"emb": ones(320, 4), "head": ones(384, 4)}, {"v": 300}, "{p:emb,head}: [rows 4]",
+        {"v": "config.v", "rows": "v<=rows%64"},
+        FAIL, ("head", "384", "320", "rows"), ("at most",),
+    ),
+    "a scalar saved as [1]": (
+        {"scale": torch.ones(1)}, None, "scale: f32[]", {}, FAIL, ("scale", "1 axis", "expected 0", "scalar"), (),
+    ),
+    "a value that the range hides": (
+        {"m": put(0.5, 2)}, None, "m: f32[4] & in {0,1}", {}, FAIL, ("[2]", "of those 0.5..0.5"), (),
+    ),
+    "forbidden, on a line of its own": (
+        {"a.weight": ones(4), "a.bias": ones(4)}, None, "*.weight: [4]; !**.bias", {}, FAIL, ("a.bias",), ("a.weight",),
+    ),
+    "a dim of the config that is text": (
+        {"w": ones(4)}, {"h": "4"}, "w: [h]", {"h": "config.h"}, UNKNOWN, ("config.json", 'h="4"'), (),
+    ),
+    "no layers at all": (
+        {"w": ones(4)}, {"L": 0}, "l.{i:0..L-1}.w: [4]", {"L": "config.L"}, UNKNOWN, ("0..L-1", "empty", "L=0"), (),
+    ),
+    "a head that the config does not speak of": (
+        {"emb": ones(4, 2)}, {}, "emb: [_ 2]; head? if config.tie: [_ 2]", {}, UNKNOWN, ("tie", "head"), (),
+    ),
+    "taps that the config does not have": (
+        {"fc": ones(4, 2)}, {}, "fc: [4 2]; config(taps.ids): [3]", {}, UNKNOWN, ("taps.ids", "config.json"), (),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("title", CASES)
+def test_case(title, tmp_path):
+    """
+    A case comes out as expected, and its reason has what a person needs, and nobody innocent.
+    """
+    tensors, config, spec, dims, verdict, named, unnamed = CASES[title]
+    save_file(tensors, tmp_path / "m.safetensors")
+    if config is not None:
+        (tmp_path / "config.json").write_text(json.dumps(config))
+
+    finding = examine_here(TensorShapeSane(str(tmp_path), spec, dims=dims))
+
+    case = {"reason_must_name": [[word] for word in named], "reason_must_not_name": unnamed}
+    assert finding.verdict is verdict, finding.reason
+    assert not facts_missing(case, finding.reason), finding.reason
+
+
+def test_metadata_that_is_a_tensor(tmp_path):
+    """
+    A key of metadata may be that of a small tensor, or lie deeper; what is there but too large is not told missing.
+    """
+    ids = torch.tensor([3, 31, 59])
+    saved = {"x": ones(2), "layer_ids": ids, "notes": {"seed": 7}, "large": torch.zeros(5000)}
+    torch.save(saved, tmp_path / "a.pt")
+    torch.save({**saved, "layer_ids": ids + 1}, tmp_path / "b.pt")
+
+    def look(text, subject=tmp_path / "a.pt"):
+        return examine_here(TensorShapeSane(subject, f"x: bf16[2]; {text}"))
+
+    assert look("meta(layer_ids): == [3,31,59]").verdict is PASS
+    assert look("meta(layer_ids): [3] & rising & in 0..59").verdict is PASS
+    assert look("meta(notes.seed): == 7").verdict is PASS
+    assert look("meta(layer_ids): == [3,31,59]", saved).verdict is PASS
+    assert look("meta(layer_ids): == [3,31,59]", tmp_path).reason == (
+        "b.pt:meta(layer_ids): [4, 32, 60], expected [3, 31, 59]"
+    )
+    assert look("meta(large): [5000]").verdict is UNKNOWN
+    assert look("meta(taps): [3]").reason == "a.pt:meta(taps): is not in its metadata"
+
+
+def test_metadata_of_a_broken_file(tmp_path):
+    """
+    What a file that is cut says of itself is not told missing: the file's own fault is the one cause.
+    """
+    for name in ("a.pt", "b.pt"):
+        torch.save({"x": ones(2), "epoch": 3}, tmp_path / name)
+    (tmp_path / "b.pt").write_bytes((tmp_path / "b.pt").read_bytes()[:-100])
+
+    finding = examine_here(TensorShapeSane(tmp_path, "x: bf16[2]; meta(epoch): == 3"))
+
+    assert finding.verdict is FAIL
+    assert "b.pt: the ZIP directory" in finding.reason
+    assert "is not in" not in finding.reason
+
+
+@pytest.mark.parametrize("inside", ["", "hs_*.pt"])
+def test_nothing_there(tmp_path, inside):
+    """
+    A folder without files of tensors, and a pattern that none fits, are named.
+    """
+    (tmp_path / "run.log").write_text("step 1")
+
+    finding = examine_here(TensorShapeSane(tmp_path / inside, {"w": "2"}))
+
+    assert finding.verdict is FAIL
+    assert finding.reason.startswith(f"{tmp_path / inside}: no file")
+
+
+def test_hosts_that_differ_say_where(tmp_path):
+    """
+    A dim that differs between hosts is told with the tensor and axis it was seen at, and a count with its files.
+    """
+    for host, width in (("a", 8), ("b", 9), ("c", 8)):
+        (tmp_path / host).mkdir()
+        for k in range(2 if host == "b" else 3):
+            save_file({"w": ones(2, width)}, tmp_path / host / f"s_{k}.safetensors")
+
+    def across(spec):
+        checks = {host: TensorShapeSane(tmp_path / host, spec) for host in "abc"}
+        return checks["a"].across({host: examine_here(check) for host, check in checks.items()}).reason
+
+    assert across("s_0.safetensors :: w: [2 h]") == (
+        "h differs between hosts: 9 on b (s_0.safetensors:w axis 1), 8 on a and 1 more host (s_0.safetensors:w axis 1)"
+    )
+    assert across("w: [2 _]; files(s_*.safetensors): n") == (
+        "n differs between hosts: 2 on b (files(s_*.safetensors)), 3 on a and 1 more host (files(s_*.safetensors))"
+    )
+
+
+def test_one_file_a_host(tmp_path):
+    """
+    The quick look, which a plain spec takes, says as much.
+    """
+    for host, width in (("a", 8), ("b", 9)):
+        (tmp_path / host).mkdir()
+        save_file({"w": ones(2, width)}, tmp_path / host / "m.safetensors")
+    checks = {host: TensorShapeSane(tmp_path / host, "w: [2 h]") for host in "ab"}
+
+    together = checks["a"].across({host: examine_here(check) for host, check in checks.items()})
+
+    assert (
+        together.reason == "h differs between hosts: 8 on a (m.safetensors:w axis 1), 9 on b (m.safetensors:w axis 1)"
+    )
+
+
+def test_scales_of_one_exponent(tmp_path):
+    """
+    e8m0, the scale of an mxfp4 block, is a power of two, and NaN at 0xFF.
+    """
+    path = tmp_path / "s.safetensors"
+    head = json.dumps({"s": {"dtype": "F8_E8M0", "shape": [4], "data_offsets": [0, 4]}}).encode()
+    for last, verdict in ((128, PASS), (255, FAIL)):
+        path.write_bytes(struct.pack("<Q", len(head)) + head + bytes([127, 126, 128, last]))
+        finding = examine_here(TensorShapeSane(path, "s: e8m0[4] & finite & in 0.5..2"))
+        assert finding.verdict is verdict, finding.reason
+        assert verdict is PASS or "1 of 4 values is NaN, first at [3]" in finding.reason
+
+
+def test_bytes_that_numpy_has_no_name_for(tmp_path):
+    """
+    numpy writes bfloat16 as two bytes of anything, so whether it is bfloat16 can't be told.
+    """
+    numpy.save(tmp_path / "x.npy", numpy.zeros(4, dtype="V2"))
+
+    finding = examine_here(TensorShapeSane(tmp_path / "x.npy", "x: bf16[4]"))
+
+    assert finding.verdict is UNKNOWN
+    assert "v2, bytes that may be bf16 or not" in finding.reason
+
+
+def test_bounds_that_exclude_each_other():
+    """
+    Bounds that no size is within are refused where the spec is built, and so is a bound about another dim.
+    """
+    with pytest.raises(ValueError, match="no size is at least 9 and at most 3"):
+        TensorShapeSane("x.pt", "a: [n]", dims={"n": "9<=n<=3"})
+    with pytest.raises(ValueError, match=r"dims\['n'\] is about n alone"):
+        TensorShapeSane("x.pt", "a: [n]; b: [m]", dims={"n": "m<=2*n"})
