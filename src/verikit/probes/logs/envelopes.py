@@ -56,9 +56,11 @@ ENVELOPES = (
     ("uptime", r"\d+\.\d\d\.\d{3}\.\d{3} (?P<level>[IWE]) "),
     ("tag", r"\[[A-Za-z][\w. -]{0,40}\] (?=" + _LEVEL.replace("?P<level>", "?:") + r"\b ?[:|-])"),
     ("level-bracket", r"\[" + _LEVEL + r" *\](?: \[[\w./-]+:\d+(?::[\w<>]+)?\])?:? ?"),
+    ("basic", _LEVEL + r":[A-Za-z_][\w.-]*:(?=\S)"),
     ("level", r" ?" + _LEVEL + r"(?: {0,9}[:|] {0,5}| +(?=\[[\w./-]+:\d+\])| +(?=\d\d-\d\d )| {1,5}(?=[\w.\[-]))"),
     ("logger-level", r"(?:- )?(?!step\b|epoch\b)[A-Za-z_][\w.]*:? - " + _LEVEL + r" - (?:[\w.]+ - )?"),
     ("level-logger", r"- " + _LEVEL + r" - (?:[\w.<>]+(?::\d+)? - )?"),
+    ("bracket-name", r"\[(?:(?:PID|RANK|pid|Rank):\d+|[a-z_]\w*(?:\.\w+)+(?::\d+)?)\] ?"),
     ("place", r"\[[\w./-]+\.(?:py|cpp|cc|cu|rs|go):\d+(?::[\w<>]+)?\] ?"),
     ("place-go", r"source=[\w./-]+:\d+ (?:msg=\"?)?"),
     ("bar", r"[^\r\n]{0,200}?\d+/\d+ \[[^\]\r\n]{5,120}\](?=\[)"),
@@ -71,7 +73,7 @@ _STARTS = {
     "bracketed-level-time": "[", "celery": "[", "redis": "0123456789", "worker": "(", "worker-rank": "(", "ray-daemon": "(", "rank": "[", "mpirun": "[",
     "number-before": "[", "numbered": "[", "srun": " 0123456789", "pod": "[", "bracketed-time": "[",
     "bracketed-clock": "[", "time": "0123456789", "clock": "0123456789", "uptime": "0123456789", "level-bracket": "[",
-    "tag": "[", "level": " TDINSWECFdiwefc", "place": "[", "logfmt": "t", "place-go": "s", "date": "SMTWF", "stream": "sS",
+    "tag": "[", "level": " TDINSWECFdiwefc", "place": "[", "bracket-name": "[", "basic": "TDINSWECFdiwefc", "logfmt": "t", "place-go": "s", "date": "SMTWF", "stream": "sS",
     "level-logger": "-", "node": "abcdefghijklmnopqrstuvwxyz",
 }  # fmt: skip
 _TRIES = {}

@@ -157,6 +157,7 @@ SIGNS = (
     ("java-oom", "root", r"(?:Exception in thread \"[^\"\n]{1,120}\" )?java\.lang\.OutOfMemoryError", "host_oom", "raise the heap (-Xmx), or give the job less at once", "JVM"),
     ("java", "root", r"Exception in thread \"[^\"\n]{1,120}\" ", "python_exception", "read the innermost own frame", "JVM"),
     ("systemd", "messenger", r"\S+\.service: (?:Main process exited, code=\w+, status=[1-9]|Failed with result|A process of this unit has been killed)", "python_exception", "", "systemd"),
+    ("evicted", "root", r"(?:The )?node was low on resource: |(?:The )?[Pp]od (?:\S+ )?(?:was |has been )?[Ee]victed\b", "preempted", "the node pushed the pod out: request what it uses (memory, ephemeral storage)", "kubernetes"),
     ("k8s", "messenger", r"(?:Back-off restarting failed container|CrashLoopBackOff|Error: ErrImagePull|ImagePullBackOff)", "python_exception", "read the log of the container that ended (kubectl logs --previous)", "kubernetes"),
     ("no-space", "root", r"(?:[\w./-]+: )?(?:write error|cannot create \S+|[\w./' -]{1,120}): No space left on device|No space left on device", "no_space", "", "known"),
     ("quota", "root", r"(?:[\w./' -]{1,160}: )?Disk quota exceeded", "quota", "", "known"),
@@ -286,6 +287,7 @@ PROGRESS = (
     ("celery", "serve", r"^Task \S{1,200} succeeded in (?P<n>)", "", "", "Celery"),
     ("wget", "item", r"^ *(?P<n>\d+)K [ .]{10,}", "", "", "wget"),
     ("ffmpeg", "item", r"\bframe= *(?P<n>\d+) fps=", "frame=", "", "ffmpeg"),
+    ("clu", "step", r"^\[(?P<n>\d+)\]:? +[\w/]*(?:loss|acc|accuracy|perplexity)\w*[=:] ?\S", "", "", "clu.metric_writers"),
     ("xgboost", "step", r"^\[(?P<n>\d+)\]\s+\w+-\w+:", "", "", "XGBoost, LightGBM"),
     ("table", "step", r"\| +(?:iterations|total_timesteps|n_updates) +\| +(?P<n>\d+)", "|", "", "stable-baselines3"),
     ("counter", "item", r"(?:^|[^\w.#])(?:[Dd]one|[Pp]rocessed|[Cc]ompleted|[Cc]omplete|[Ff]inished|[Gg]enerated|[Ww]rote|[Ww]ritten|[Pp]rogress|[Ss]amples?|[Tt]asks?|[Ss]hards?|[Ii]tems?|[Ff]iles?|[Dd]ocs?|[Dd]ocuments?|[Cc]hunks?|[Pp]rompts?|[Rr]equests?|[Rr]ows?|[Rr]ecords?|[Ee]xamples?|[Ii]mages?|[Qq]uestions?|[Pp]roblems?|[Ee]pisodes?|[Rr]ollouts?|[Ss]equences?|[Vv]ideos?|[Pp]ages?|[Pp]arts?|[Rr]ounds?|[Tt]rials?|[Ee]valuated|[Ss]cored|[Cc]ases?)[\"']?[ =:]+\[? *(?P<n>\d+)(?: *(?:/|of) *(?P<of>\d+))?", "", "", "own set"),
@@ -295,7 +297,7 @@ PROGRESS = (
 )  # fmt: skip
 
 # Counters that belong to getting started: they move, but the job's own work has not begun.
-SETUP = r"(?:Loading|Capturing|Map\b|Map \(|Tokeniz|Downloading|Fetching|Filter|Generating \w+ split|Running tokenizer|Resolving|Converting|Packing|Warm|warm|Compiling|Preprocessing|Building|Extracting|Initializ|Importing|Setting up|Materializ|Grouping|Creating|Calibrat|Profiling|Saving|Reading|loading|shards? found|load(?:ed)? )"
+SETUP = r"(?:NCCL INFO|Loading|Capturing|Map\b|Map \(|Tokeniz|Downloading|Fetching|Filter|Generating \w+ split|Running tokenizer|Resolving|Converting|Packing|Warm|warm|Compiling|Preprocessing|Building|Extracting|Initializ|Importing|Setting up|Materializ|Grouping|Creating|Calibrat|Profiling|Saving|Reading|loading|shards? found|load(?:ed)? )"
 
 # What the log was about when it went silent, by its last lines.
 PHASES = (
@@ -308,7 +310,7 @@ PHASES = (
 NOT_DONE = r"\bwith (?:\w+ )?(?:errors?|failures?|exceptions?)\b|\b(?:exit|return)(?:ed)?(?: with)?(?: code| status)?[ =:]+-?[1-9]|FAILED|TIMEOUT|CANCELLED|OUT_OF_MEMORY|[Uu]nsuccessful|[Nn]ot (?:yet )?(?:done|complete|finished)|(?<!x)[Ff]ailed\b(?! ?[=:]? ?0)(?<!0 failed)"
 
 # Last words of a good end, and of a bad one.  They are asked only of the last lines of a log that has no plainer sign.
-CLOSING = r"(?:[\w./-]+:? ){0,4}(?:[Ww]ritten|[Ss]aved|[Ee]xported|[Uu]ploaded|[Pp]ushed|[Dd]umped|[Ss]tored|[Pp]ublished|[Ww]rote) (?:[\w.-]+ ){0,4}(?:to|in|as|into|at) \S|(?:[\w./-]+:? ){0,3}(?:[Cc]omplete|[Cc]ompleted|[Ff]inished|[Ss]ucceeded|[Ss]uccessful|[Dd]one)(?: successfully)?(?:[.!,:;]|$)|[Ss]uccess\b|SUCCESS\b|[Aa]ll \w+(?: \w+)? (?:passed|ok|OK)\b|(?:[\w./-]+:? ){0,3}[Nn]o (?:issues|errors|problems) found"
+CLOSING = r"(?:[\w./-]+:? ){0,4}(?:[Ww]ritten|[Ss]aved|[Ee]xported|[Uu]ploaded|[Pp]ushed|[Dd]umped|[Ss]tored|[Pp]ublished|[Ww]rote) (?:[\w.-]+ ){0,4}(?:to|in|as|into|at) \S|(?:[\w./-]+:? ){0,3}(?:[Cc]omplete|[Cc]ompleted|[Ff]inished|[Ss]ucceeded|[Ss]uccessful|[Dd]one)(?: successfully| OK| ok)?(?:[.!,:;]|$)|[Ss]uccess\b|SUCCESS\b|[Aa]ll \w+(?: \w+)? (?:passed|ok|OK)\b|(?:[\w./-]+:? ){0,3}[Nn]o (?:issues|errors|problems) found"
 NO_CLOSING = r"[Cc]heckpoint|ckpt|\b(?:[Ss]tep|[Ee]poch|[Ii]ter\w*|[Ss]hard|[Pp]art|[Cc]hunk|[Bb]atch|[Rr]ank|[Cc]ache|[Ll]ogs?|[Cc]onfig\w*|[Tt]okenizer|[Vv]ocab|[Tt]e?mp|[Ss]tage|[Tt]ask|[Rr]ound|[Ss]ample|[Ll]oad\w*|[Ii]nit\w*|[Ss]etup|[Ss]tartup|[Ww]arm-?up|[Cc]ompil\w+|[Dd]ownload\w*)\b"
 LAST_WORDS = r"\b(?:[Ee]rror|ERROR|ERR!|[Ff]atal|FATAL|[Ff]ail(?:ed|ure)|FAIL(?:ED|URE)?|[Aa]bort(?:ed|ing)|[Cc]an ?not|[Cc]ould not|[Uu]nable to|[Ii]nvalid|[Nn]o such|not found|[Dd]enied|[Rr]efused|[Ff]orbidden|[Uu]nauthorized|timed out|[Cc]orrupt(?:ed)?|[Ee]xpired|exit (?:code|status) [1-9]|ELIFECYCLE|Wrote only)\b"
 

@@ -192,7 +192,9 @@ def _counts(story, sign, ready, done, stop):
     if sign["role"] in ("soft", "weak") or sign["contained"]:
         return False
     if sign["id"].startswith("slurm-") and sign["role"] == "root":
-        return True
+        return not _moved(story, sign["end"], HEALS_FATAL)
+    if sign["level"] >= 40 and _survived(story, sign, ready):
+        return False
     if stop is not None and sign["line"] >= stop and sign["kind"] not in SCHEDULED:
         return False
     if _resolved(story, sign, ready):
@@ -202,6 +204,13 @@ def _counts(story, sign, ready, done, stop):
     if sign["line"] > done["line"]:
         return sign["role"] not in EFFECTS
     return sign["uncaught"] or _trapped(sign, done)
+
+
+def _survived(story, sign, ready):
+    """Whether the program has logged this very error before, and work went on behind it."""
+    form = _folded(sign["text"][:300])
+    same = [one for one in story.signs if one["line"] < sign["line"] and one["id"] == sign["id"] and one["level"] >= 40]
+    return any(_folded(one["text"][:300]) == form and _resolved(story, one, ready) for one in same)
 
 
 def _trapped(sign, done):
