@@ -2,6 +2,8 @@
 
 import ast
 import os
+import re
+from collections import deque
 
 from verikit.probes.imports.conditions import World, dotted, truth
 from verikit.probes.imports.effects import Effects, effects_of
@@ -10,6 +12,16 @@ from verikit.probes.imports.scopes import absolute
 MOST_STEPS = 20000
 MOST_FILES = 300
 MOST_DEPTH = 60
+MOST_STANDARD = 600  # modules that a search through the standard library comes to
+MOST_TEXT = 1 << 20
+# An import statement, or the first line of a def or class at column 0, or of something else there.
+IMPORTS = re.compile(
+    r"^(?:(?P<later>(?:async[ \t]+def|def|class|@)(?=\W))"
+    r"|(?P<indent>[ \t]*)(?:from[ \t]+(?P<module>[.\w]+)[ \t]+import[ \t]*(?P<names>\([^)]*\)|[^\n#;]*)"
+    r"|import[ \t]+(?P<plain>[^\n#;]+))"
+    r"|(?=[^\s#)\]}]))",
+    re.M,
+)
 IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException")
 
 
@@ -18,30 +30,105 @@ def reaches(resolver, module, names, taken=None):
 
     taken: what is used of the module; its functions that this does not come to ask for nothing.
     """
-    seen, waiting = set(), [module]
+    said = resolver.shared.setdefault("reaches", {})
+    key = module, frozenset(names), None if taken is None else frozenset(taken)
+    if key not in said:
+        said[key] = _reaches(resolver, module, names, taken)
+    return said[key]
+
+
+def _reaches(resolver, module, names, taken):
+    came, waiting = {module: None}, deque([module])
     std = frozenset(resolver.known["stdlib"])
-    while waiting and len(seen) < 200:
-        name = waiting.pop(0)
-        top = name.partition(".")[0]
-        if name in seen or top not in std or top in names:
+    while waiting and len(came) < MOST_STANDARD:
+        name = waiting.popleft()
+        if name.partition(".")[0] not in std or name.partition(".")[0] in names:
             continue
-        seen.add(name)
-        summary = resolver.summary(name)
-        if summary is None:
-            continue
-        found = resolver.find(name)
-        package = name if found.kind == "package" else name.rpartition(".")[0]
-        for node, alias, wanted, _, arm, scope in summary.walk.imports:
-            if scope.kind == "function" or arm.dead:
-                continue
+        for wanted in asks(resolver, name):
             head = wanted.partition(".")[0]
-            if head in names and not getattr(node, "level", 0):
-                lacks = _lacks(resolver, summary, node, alias, wanted, taken if name == module else None)
+            if head in names and all(_asks_for(resolver, *step) for step in _steps(came, name)):
+                lacks = _lacking(resolver, name, head, taken if name == module else None)
                 if lacks is not None:
                     return name, head, lacks
-            waiting.append(absolute(node, package) if isinstance(node, ast.ImportFrom) else wanted)
-            if isinstance(node, ast.ImportFrom):
-                waiting.append("%s.%s" % (waiting[-1], alias.name))
+            elif wanted not in came:
+                came[wanted] = name
+                waiting.append(wanted)
+    return None
+
+
+def _steps(came, name):
+    """(importer, imported) from a module back to where the search began."""
+    while came[name] is not None:
+        yield came[name], name
+        name = came[name]
+
+
+def asks(resolver, name):
+    """The modules that loading a standard one asks for, by its text: quick, and now and then one too many."""
+    cache, found = resolver.shared.setdefault("asks", {}), resolver.find(name)
+    if found is None or found.kind not in ("source", "package"):
+        return ()
+    if found.file not in cache:
+        try:
+            with resolver.place.open(found.file) as raw:
+                text = raw.read(MOST_TEXT).decode("utf-8", "replace")
+        except OSError:
+            text = ""
+        package = name if found.kind == "package" else name.rpartition(".")[0]
+        cache[found.file] = tuple(_asked(text, package.split(".") if package else []))
+    return cache[found.file]
+
+
+def _asked(text, package):
+    later, every = False, {}
+    for row in IMPORTS.finditer(text):
+        later = row["later"] is not None or (later and row["indent"] not in (None, ""))
+        if row["indent"] is None or later:
+            continue
+        for wanted in _spelled_out(row, package):
+            parts = wanted.split(".")
+            every.update((".".join(parts[: at + 1]), None) for at in range(len(parts)))  # with the packages around it
+    return every
+
+
+def _spelled_out(row, package):
+    if row["plain"]:
+        return [each.split()[0] for each in row["plain"].split(",") if each.split()]
+    rest = row["module"].lstrip(".")
+    level = len(row["module"]) - len(rest)
+    base = ".".join(package[: len(package) - level + 1] + ([rest] if rest else [])) if level else rest
+    names = [each.split()[0] for each in row["names"].strip("() ").split(",") if each.split()]
+    return [base, *("%s.%s" % (base, name) for name in names if name.isidentifier())]
+
+
+def _asks_for(resolver, name, wanted):
+    """Whether loading the first module loads the second, by its tree."""
+    return any(_loads(each, wanted) for _, _, each in _imports(resolver, name))
+
+
+def _loads(module, wanted):
+    return module == wanted or module.startswith(wanted + ".")
+
+
+def _imports(resolver, name):
+    """(node, alias, module) of the imports that run when a module is loaded; `from a import b` as `a.b`."""
+    summary, found = resolver.summary(name), resolver.find(name)
+    if summary is None:
+        return
+    package = name if found.kind == "package" else name.rpartition(".")[0]
+    for node, alias, wanted, _, arm, scope in summary.walk.imports:
+        if scope.kind != "function" and not arm.dead:
+            plain = isinstance(node, ast.Import)
+            yield node, alias, wanted if plain else "%s.%s" % (absolute(node, package), alias.name)
+
+
+def _lacking(resolver, name, head, taken):
+    for node, alias, wanted in _imports(resolver, name):
+        if wanted.partition(".")[0] == head and not getattr(node, "level", 0):
+            module = wanted if isinstance(node, ast.Import) else node.module
+            lacks = _lacks(resolver, resolver.summary(name), node, alias, module, taken)
+            if lacks is not None:
+                return lacks
     return None
 
 

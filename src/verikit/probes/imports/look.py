@@ -73,6 +73,7 @@ def inspect(
     )
     facts["bound"] = name is None or question.binds(name)
     facts["run_as"] = "script" if question.world.main else "import"
+    question.close()
     return closed(facts, names.unknowns, names.notes + question.notes)
 
 
@@ -98,7 +99,11 @@ class Question:
         self.resolver = Resolver(
             place, self.world, path, root, "script" if self.script else "import", python, self.package, shared
         )
-        self.notes = []
+        self.notes, self.kept = [], False
+
+    def close(self):
+        if not self.kept:
+            self.names.walk.forget()
 
     def binds(self, name):
         scopes = self.names.walk.scopes
@@ -116,7 +121,7 @@ class Question:
         self.names = Names(walk, tree, self.world, self.resolver, self.added).run()
         asked = self.name is not None or self.added is not None
         if self.whole and not self.world.main:
-            self.resolver.keep(tree, walk, len(self.data))
+            self.kept = self.resolver.keep(tree, walk, len(self.data))
         self.compiled()
         disk = Disk(self.names, self.resolver, self.path, self.added, self.script, asked).run()
         self.notes += disk.notes

@@ -99,6 +99,13 @@ class Found:
         self.kind, self.file, self.folders, self.entry = kind, file, list(folders), entry
 
 
+def untie(shared):
+    """Gives back what was kept of other modules and is kept no longer."""
+    for summary in shared.pop("old", ()):
+        if summary is not None:
+            summary.walk.forget()
+
+
 def fills_itself(walk):
     """Whether a module binds names that its text does not show: exec, globals() filled by computed keys, setattr."""
     for name, call, _, arm, scope in walk.specials:
@@ -353,15 +360,18 @@ class Resolver:
         """Forgets what was kept of other modules before it is too much."""
         self.shared["kept"] = self.shared.get("kept", 0) + more
         if self.shared["kept"] > MOST_KEPT:
+            self.shared["old"] = list(self.summaries.values())  # some are still read: untied when the file is done
             self.summaries.clear()
             self.shared["kept"] = more
 
     def keep(self, tree, walk, size):
-        """The examined file itself may be asked for by its neighbours in the tree."""
+        """The examined file itself may be asked for by its neighbours in the tree. Whether it is kept."""
         file = os.path.abspath(self.path)
-        if file not in self.summaries:
-            self.make_room(size)
-            self.summaries[file] = Summary(tree, walk, file)
+        if file in self.summaries:
+            return False
+        self.make_room(size)
+        self.summaries[file] = Summary(tree, walk, file)
+        return True
 
     # Names.
 

@@ -181,6 +181,13 @@ class Walk:
         self.scopes.append(scope)
         return scope
 
+    def forget(self):
+        """Unties the tables once nobody reads them: scopes and what they hold know each other, and would stay in memory."""
+        for scope in self.scopes:
+            for table in (scope.binds, scope.loads, scope.dels, scope.calls, scope.children, scope.star):
+                table.clear()
+            scope.parent = None
+
     # Statements.
 
     def block(self, body):

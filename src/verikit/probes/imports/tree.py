@@ -6,7 +6,7 @@ import os
 
 from verikit.probes.imports import look
 from verikit.probes.imports.conditions import World
-from verikit.probes.imports.modules import Resolver
+from verikit.probes.imports.modules import Resolver, untie
 from verikit.probes.place import CannotSee
 
 MOST_FILES = 50000
@@ -52,7 +52,7 @@ def judged(place, files, run_as, root, python, shared=None):
     rows = {"findings": [], "unknowns": [], "imports": 0, "lines": 0, "counts": [0, 0], "notes": 0}
     shared = {} if shared is None else shared
     usual = gc.get_threshold()
-    gc.set_threshold(100000, 50, 50)  # trees are made of many small objects, and few of them are circles
+    gc.set_threshold(100000, 10, 10)  # trees are made of many small objects, and few of them are circles
     try:
         _judged(place, files, rows, shared, run_as=run_as, root=root, python=python)
     finally:
@@ -72,6 +72,7 @@ def _judged(place, files, rows, shared, **words):
                 "findings": [],
                 "unknowns": [{"name": None, "line": error.facts.get("line"), "message": error.reason}],
             }
+        untie(shared)
         rows["findings"] += [dict(each, file=file) for each in facts["findings"]]
         rows["unknowns"] += [dict(each, file=file) for each in facts["unknowns"]]
         rows["imports"] += facts.get("imports", 0)
