@@ -21,8 +21,7 @@ def inspect(place, path, run_as="auto", root=None, python="host"):
     cores = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, 8, len(files))
     shared = {}
     Resolver(place, World(), path, root, python=python, shared=shared).ask()  # once, before the forks
-    size = -(-len(files) // cores)
-    shares = [files[at : at + size] for at in range(0, len(files), size)]  # neighbours stay together
+    shares = shared_out(place, files, cores)
     waiting = [forked(place, share, run_as, root, python, shared) for share in shares[1:]]
     rows = judged(place, shares[0], run_as, root, python, shared)
     for pid, pipe in waiting:
@@ -36,6 +35,23 @@ def inspect(place, path, run_as="auto", root=None, python="host"):
     return summed(path, files, rows)
 
 
+def shared_out(place, files, cores):
+    """The files in as many runs of neighbours, of about the same number of bytes."""
+    shares, done, sizes = [[] for _ in range(cores)], 0, [size_of(place, file) for file in files]
+    total = sum(sizes) or 1
+    for file, size in zip(files, sizes):
+        shares[min(cores - 1, (2 * done + size) * cores // (2 * total))].append(file)
+        done += size
+    return [share for share in shares if share]
+
+
+def size_of(place, file):
+    try:
+        return place.stat(file).st_size
+    except OSError:
+        return 0  # the look at it says what is wrong
+
+
 def python_files(place, path):
     """The files, sorted; links to folders are not followed, hidden folders and __pycache__ left aside."""
     found = []
@@ -47,24 +63,26 @@ def python_files(place, path):
     return sorted(found)
 
 
-def judged(place, files, run_as, root, python, shared=None):
-    """What a share of the files comes to."""
-    rows = {"findings": [], "unknowns": [], "imports": 0, "lines": 0, "counts": [0, 0], "notes": 0}
+def judged(place, files, run_as, root, python, shared=None, asker=None):
+    """What a share of the files comes to. `asker`: the process that waits for it, where that is another."""
+    rows = {"findings": [], "unknowns": [], "imports": 0, "lines": 0, "counts": [0, 0, 0], "notes": 0}
     shared = {} if shared is None else shared
     usual = gc.get_threshold()
     gc.set_threshold(100000, 10, 10)  # trees are made of many small objects, and few of them are circles
     try:
-        _judged(place, files, rows, shared, run_as=run_as, root=root, python=python)
+        _judged(place, files, rows, shared, asker, run_as=run_as, root=root, python=python)
     finally:
         gc.set_threshold(*usual)
     rows["counts"] = [rows["counts"]]
     return rows
 
 
-def _judged(place, files, rows, shared, **words):
+def _judged(place, files, rows, shared, asker, **words):
     for at, file in enumerate(files):
         if not at % 50:
             place.progress(at, len(files), "files")
+            if asker is not None and os.getppid() != asker:
+                os._exit(1)  # nobody waits for this share any longer
         try:
             facts = look.inspect(place, file, shared=shared, **words)
         except CannotSee as error:
@@ -73,20 +91,22 @@ def _judged(place, files, rows, shared, **words):
                 "unknowns": [{"name": None, "line": error.facts.get("line"), "message": error.reason}],
             }
         untie(shared)
-        rows["findings"] += [dict(each, file=file) for each in facts["findings"]]
-        rows["unknowns"] += [dict(each, file=file) for each in facts["unknowns"]]
+        for kind in ("findings", "unknowns"):
+            room = MOST_SHOWN - len(rows[kind])
+            rows[kind] += [dict(each, file=file) for each in facts[kind][: max(room, 0)]]
         rows["imports"] += facts.get("imports", 0)
         rows["lines"] += facts.get("lines", 0)
         rows["notes"] += len(facts.get("notes", ()))
         rows["counts"][0] += bool(facts["findings"])
         rows["counts"][1] += bool(facts["unknowns"]) and not facts["findings"]
+        rows["counts"][2] += facts.get("count", 0)
 
 
 def forked(place, files, run_as, root, python, shared):
     """(pid, pipe) of a fork that judges a share and answers in one line."""
     import warnings
 
-    heard, said = os.pipe()
+    heard, said, asker = *os.pipe(), os.getpid()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # 3.12 warns of threads: the child parses, and ends without clean-up
         pid = os.fork()
@@ -94,9 +114,8 @@ def forked(place, files, run_as, root, python, shared):
         try:
             os.close(heard)
             with os.fdopen(said, "wb") as out:
-                out.write(
-                    json.dumps(judged(type(place)(), files, run_as, root, python, shared)).encode("ascii") + b"\n"
-                )
+                rows = judged(type(place)(), files, run_as, root, python, shared, asker)
+                out.write(json.dumps(rows).encode("ascii") + b"\n")
         finally:
             os._exit(0)
     os.close(said)
@@ -104,8 +123,8 @@ def forked(place, files, run_as, root, python, shared):
 
 
 def summed(path, files, rows):
-    failed, untold = (sum(each) for each in zip(*rows["counts"]))
-    facts = {"path": path, "files": len(files), "failed": failed, "untold": untold, "count": len(rows["findings"])}
+    failed, untold, total = (sum(each) for each in zip(*rows["counts"]))
+    facts = {"path": path, "files": len(files), "failed": failed, "untold": untold, "count": total}
     facts["findings"] = sorted(rows["findings"], key=lambda each: (each["file"], each["line"] or 0))[:MOST_SHOWN]
     facts["unknowns"] = sorted(rows["unknowns"], key=lambda each: (each["file"], each["line"] or 0))[:MOST_SHOWN]
     facts["notes"], facts["imports"], facts["lines"] = rows["notes"], rows["imports"], rows["lines"]
