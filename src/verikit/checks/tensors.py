@@ -566,6 +566,8 @@ def _file_faults(facts: Facts, files: list[str], outcome: Outcome, strict: bool)
         outcome.unknown.append(("unsupported", f"files of no format that is known here may hold more: {words}"))
     if broken or left or facts.get("unknowns"):  # what is missing may be in what could not be read
         outcome.faults[:] = [fault for fault in outcome.faults if fault.kind != "missing"]
+    told = {("unsupported", f"{file}: its metadata can't be told") for file in broken}
+    outcome.unknown[:] = [row for row in outcome.unknown if row not in told]
     outcome.faults += [Fault("file", -1, files[number], "", what) for number, _, what in facts.get("faults", ())]
     for number, cause, what in facts.get("unknowns", ()):
         outcome.unknown.append((cause, f"{files[number]}: {what}"))

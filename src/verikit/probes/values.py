@@ -71,7 +71,7 @@ def one_file(place, np, root, job, wants, under, seed):
                 relate = relation(place, np, root, layout, row, file_name, under)
                 answers = guarded(np, tensor, predicates, relate)
             there += row.nbytes if row else 0
-            read += tensor.read if isinstance(tensor, scan.Stored) else 0
+            read += min(tensor.read, row.nbytes) if isinstance(tensor, scan.Stored) else 0
             rows += [(n, file_name, name, verdict, words) for n, (verdict, words) in zip(numbers, answers)]
     return rows, len(names), read, there
 

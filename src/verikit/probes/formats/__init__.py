@@ -57,8 +57,10 @@ FILES = (
     Row("safetensors", lambda head, size: head[4:9] in (b"\0\0\0\0{", b"\0\0\0\0 ") and head[:4] != b"\0\0\0\0"),
     Row("torch_legacy", lambda head, size: head[:1] == b"\x80" and b"\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19." in head[:32]),
     Row("pickle_file", lambda head, size: head[:1] == b"\x80" and head[1:2] <= b"\5" and size > 3),
+    Row("webdataset", lambda head, size: head[257:262] == b"ustar" and not _torch_member(head)),
     Row("torch_tar", lambda head, size: head[257:262] == b"ustar"),
     Row("parquet", lambda head, size: head[:4] == b"PAR1"),
+    Row("arrow_ipc", lambda head, size: head[:6] == b"ARROW1" or _arrow_message(head)),
     Row("gguf", lambda head, size: head[:4] == b"GGUF"),
     Row("npy", lambda head, size: head[:6] == b"\x93NUMPY"),
     Row("shard_index", lambda head, size: head.lstrip()[:1] == b"{" and b'"weight_map"' in head),
@@ -91,6 +93,17 @@ def _text_keyed_map(head):
     if not skip or not (0x81 <= head[0] <= 0x8F or head[0] in (0xDE, 0xDF)):
         return False
     return 0xA0 <= (head[skip : skip + 1] or b"\0")[0] <= 0xBF or head[skip : skip + 1] in (b"\xd9", b"\xda")
+
+
+def _arrow_message(head):
+    """Whether it opens with a message of Arrow's: the mark, its size, and a FlatBuffers table near its beginning."""
+    return head[:4] == b"\xff\xff\xff\xff" and head[7:8] == b"\0" and head[9:12] == b"\0\0\0" and len(head) > 16
+
+
+def _torch_member(head):
+    """Whether the first member of a tar is one that torch wrote."""
+    name = head[:100].partition(b"\0")[0].rpartition(b"/")[2]
+    return name in (b"", b"sys_info", b"pickle", b"tensors", b"storages")
 
 
 def _first_record(head):
@@ -131,6 +144,7 @@ def load(module):
 
 if False:  # Never run: `load` imports by name, and whoever packs modules for a host finds here which they are.
     from verikit.probes.formats import (  # noqa: F401
+        arrow_ipc,
         dcp,
         deepspeed,
         distcp,
@@ -156,6 +170,7 @@ if False:  # Never run: `load` imports by name, and whoever packs modules for a 
         torch_tar,
         torch_zip,
         trainer,
+        webdataset,
         zarr_chunk,
         zstd,
     )
