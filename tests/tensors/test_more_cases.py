@@ -220,3 +220,6 @@ def test_bounds_that_exclude_each_other():
         TensorShapeSane("x.pt", "a: [n]", dims={"n": "9<=n<=3"})
     with pytest.raises(ValueError, match=r"dims\['n'\] is about n alone"):
         TensorShapeSane("x.pt", "a: [n]; b: [m]", dims={"n": "m<=2*n"})
+    for spec in ("l.{i:5..2}: [4]", "a: [4] & in 9..3"):
+        with pytest.raises(ValueError, match="nothing lies in"):
+            TensorShapeSane("x.pt", spec)

@@ -13,7 +13,7 @@ import attrs
 from verikit.spec import arithmetic, grammar, predicates
 from verikit.spec.arithmetic import Expr, Inexact, Remainder, Unbound
 from verikit.spec.grammar import Axis, Rule, Spec, Value
-from verikit.spec.names import Pattern
+from verikit.spec.names import Pattern, Range
 from verikit.spec.rows import Bound
 
 
@@ -143,6 +143,15 @@ def _refuse_empty_bounds(compiled: Compiled) -> None:
                 first, last = low.value + (least == "<"), high.value - (most == "<")
                 if first > last:
                     raise ValueError(f"{str(axis)!r}: no size is at least {first} and at most {last}")
+    for rule in compiled.spec.rules:
+        pieces = [piece for pattern in (rule.file, rule.name) if pattern for piece in pattern.pieces]
+        ends = [(str(rule.key), piece.first, piece.last) for piece in pieces if isinstance(piece, Range)]
+        for value in values_of(rule.value):
+            found = predicates.atoms(value.predicate) if value.predicate else ()
+            ends += [(str(atom), *atom.arguments) for atom in found if atom.word == "in"]
+        for where, low, high in ends:
+            if isinstance(low, arithmetic.Num) and isinstance(high, arithmetic.Num) and low.value > high.value:
+                raise ValueError(f"{where!r}: nothing lies in {low}..{high}")
 
 
 def _refuse_cycle(compiled: Compiled, name: str, path: tuple[str, ...]) -> None:
