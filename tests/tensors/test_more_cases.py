@@ -8,7 +8,7 @@ import struct
 import pytest
 from tests.tensors.case_files import facts_missing
 
-from verikit import FAIL, PASS, UNKNOWN, TensorShapeSane
+from verikit import FAIL, PASS, UNKNOWN, Cause, TensorShapeSane
 from verikit.testing.here import examine_here
 
 torch = pytest.importorskip("torch")
@@ -148,6 +148,21 @@ def test_nothing_there(tmp_path, inside):
 
     assert finding.verdict is FAIL
     assert finding.reason.startswith(f"{tmp_path / inside}: no file")
+
+
+def test_what_is_named(tmp_path):
+    """
+    A reason says how many of the tensors the spec names; where all others are ignored and it names none, that is no pass.
+    """
+    tensors = {"a": ones(2), "b": ones(3), "c": ones(4)}
+
+    def look(spec, **more):
+        return examine_here(TensorShapeSane(tensors, spec, **more))
+
+    assert look("a: [2]").reason == "1 of 3 tensors as specified"
+    assert look("a: [2]").facts["coverage"]["tensors"] == (1, 3)
+    assert look("a: [2]; c?: [_]", strict=True, ignore="b").reason == "2 of 3 tensors as specified"
+    assert look("z?: [2]", strict=True, ignore=["a", "b", "c"]).cause is Cause.NOTHING_SEEN
 
 
 def test_hosts_that_differ_say_where(tmp_path):

@@ -200,9 +200,10 @@ class TensorShapeSane(Check):
             and not self.ignore
             and not any(facts.get(key) for key in ("faults", "unknowns", "left"))
         ):
-            dims = quick(self.compiled, entries, constants, self.strict)
-            if dims is not None:
-                return self._passed(entries, files, dims if self.live else _located(dims, self.compiled, entries))
+            seen = quick(self.compiled, entries, constants, self.strict)
+            if seen is not None:
+                dims = seen[0] if self.live else _located(seen[0], self.compiled, entries)
+                return self._passed(entries, files, dims, Outcome(extra=seen[1]))
         solver = Solver(
             self.compiled,
             entries,
@@ -290,7 +291,7 @@ class TensorShapeSane(Check):
                 facts=told,
             )
         left = facts.get("left", ())
-        finding = self._passed(entries, files, outcome.dims, told, drawn)
+        finding = self._passed(entries, files, outcome.dims, outcome, told, drawn)
         warning = (
             f"{count(len(left), 'file')} of no format that is known here left out, {left[0]} first" if left else ()
         )
@@ -317,6 +318,7 @@ class TensorShapeSane(Check):
         entries: list[Entry],
         files: list[str],
         dims: Mapping[str, Bound],
+        outcome: Outcome,
         told: Any = None,
         drawn: Drawn | None = None,
     ) -> Finding:
@@ -324,34 +326,35 @@ class TensorShapeSane(Check):
             f"{name}={bound.value}" for name, bound in list(dims.items())[:6] if isinstance(bound.value, int)
         )
         of = f" of {count(len(files), 'file')}" if len(files) > 1 else ""
-        reason = f"{count(len(entries), 'tensor')}{of} as specified{f' ({shown})' if shown else ''}"
+        named = f"{len(entries) - outcome.extra:,} of " if outcome.extra else ""
+        reason = f"{named}{count(len(entries), 'tensor')}{of} as specified{f' ({shown})' if shown else ''}"
         if drawn and drawn.sampled:
             reason += f"; values only in the sample: {drawn}, seed {self.seed}"
             if drawn.nbytes[0] < drawn.nbytes[1]:
                 reason += f", {size(drawn.nbytes[0])} of {size(drawn.nbytes[1])}"
-        return Finding(PASS, reason, facts=told or self._facts(entries, files, dims, None))
+        return Finding(PASS, reason, facts=told or self._facts(entries, files, dims, outcome))
 
     def _facts(
         self,
         entries: list[Entry],
         files: list[str],
         dims: Mapping[str, Bound],
-        outcome: Outcome | None,
+        outcome: Outcome,
         drawn: Drawn | None = None,
         scanned: Facts = None,
     ) -> dict[str, Any]:
-        named = len(entries) - (outcome.extra if outcome else 0)
+        named = len(entries) - outcome.extra
         told: dict[str, Any] = {
             "coverage": {"tensors": [named, len(entries)], "files": len(files), "values": _coverage(drawn, scanned)},
             "dims": {name: {"value": bound.value, "origin": bound.origin} for name, bound in list(dims.items())[:64]},
         }
-        if outcome and outcome.faults:
+        if outcome.faults:
             told["faults"] = [
                 {"kind": fault.kind, "file": fault.file, "tensor": fault.name, "what": fault.what, "hint": fault.hint}
                 for fault in outcome.faults[:200]
             ]
             told["fault_count"] = len(outcome.faults)
-        if outcome and outcome.unknown:
+        if outcome.unknown:
             told["unknown"] = [sentence for _, sentence in outcome.unknown[:50]]
         return told
 

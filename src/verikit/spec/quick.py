@@ -23,8 +23,8 @@ class Table(NamedTuple):
 
 def quick(
     compiled: Compiled, entries: list[Entry], constants: Constants, strict: bool = False
-) -> dict[str, Bound] | None:
-    """The dims, if everything fits at first sight; None means "look properly", not "wrong".
+) -> tuple[dict[str, Bound], int] | None:
+    """(the dims, how many tensors no rule names), if everything fits at first sight; None means "look properly", not "wrong".
 
     Nothing here builds a message.  For specs without stars, of plain axes: the checks inside a training loop.
     """
@@ -35,7 +35,7 @@ def quick(
     table = _table(compiled, env)
     if table is None:
         return None
-    rows, bound = table.rows, env.setdefault
+    rows, bound, extra = table.rows, env.setdefault, 0
     met = {entry[1] for entry in entries}
     if len(met) != len(entries) or not table.required <= met or (strict and len(met) > len(rows)):
         return None
@@ -44,6 +44,7 @@ def quick(
         if row is None:
             if strict or not entry[1]:
                 return None
+            extra += 1
             continue
         axes, dtypes = row
         shape = entry[3]
@@ -55,7 +56,7 @@ def quick(
                     return None
             elif axis is not None and bound(axis, size) != size:  # type: ignore[arg-type]
                 return None
-    return {name: Bound(value, "") for name, value in env.items()}
+    return {name: Bound(value, "") for name, value in env.items()}, extra
 
 
 _TABLES: dict[int, tuple[Compiled, dict[str, Any], Table | None]] = {}

@@ -601,7 +601,7 @@ class Solver:
         said = {str(plan.rule.name) for plan in self.compiled.plans if plan.rule.kind == "meta"}
         named |= {(e.file, e.name) for e in self.entries if e.name in said} if said else set()
         left = [entry for entry in self.entries if (entry.file, entry.name) not in named]
-        self.out.extra = len(left)
+        self.out.extra = len(left) + self.out.examined - len(self.entries)  # what is ignored is named by nobody either
         if self.strict:
             self.out.faults.extend(
                 Fault("extra", len(self.compiled.plans), e.file, e.name, "unexpected: not in the spec") for e in left
