@@ -22,6 +22,7 @@ from verikit.hosts.ssh import Shared, _start
 from verikit.hosts.ssh_errors import Attempt
 from verikit.probes import files
 from verikit.testing.loopback import embedded_ssh_hosts
+from verikit.testing.sshd import real_sshd, sshd_path
 
 REPEATS = 7
 
@@ -139,6 +140,12 @@ def main() -> None:
     print("\non one embedded host, connection and close included")
     with tempfile.TemporaryDirectory() as folder, embedded_ssh_hosts(1, folder) as hosts:
         asyncio.run(twenty(pinned(hosts.addresses[0])))
+    if sshd_path() is None:
+        print("no sshd here: the ratio on OpenSSH's own server is not measured")
+        return
+    print("on one host behind OpenSSH's sshd, the same")
+    with tempfile.TemporaryDirectory() as folder, real_sshd(folder) as server:
+        asyncio.run(twenty(pinned(server.address)))
 
 
 def pinned(address: SSH) -> SSH:
