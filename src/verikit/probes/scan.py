@@ -21,7 +21,8 @@ from verikit.probes.place import CannotSee
 BLOCK = (
     1 << 20
 )  # bytes: stays in the second-level cache between the reductions; larger and smaller ones measured slower
-WINDOW = 1 << 24  # bytes mapped at a time
+WINDOW = 1 << 22  # bytes mapped at a time, by each of several threads
+PIECE = 1 << 16  # numbers that are widened at a time: half a megabyte
 WHOLE = 64 << 20  # bytes of a tensor that may be held at once, for words that need all of it
 SLOW = 1 << 21  # elements that plain Python looks at; about two seconds
 ROWS = 4_000_000  # rows whose digests are kept, 16 bytes each
@@ -271,13 +272,10 @@ class Looked:
     def tallies(self, decoded, counted, sums):
         for key, value in counted.items():
             self.counts[key] += int((decoded == value).sum())
-        if sums and self.floating:
-            wide = decoded.astype("f8")
-            self.sum += float(wide.sum())
-            self.squares += float(self.np.dot(wide, wide))
-        elif sums:
-            self.sum += int(decoded.sum(dtype="i8"))
-            wide = decoded.astype("f8")
+        for start in range(0, len(decoded) if sums else 0, PIECE):
+            part = decoded[start : start + PIECE]
+            wide = part.astype("f8")
+            self.sum += float(wide.sum()) if self.floating else int(part.sum(dtype="i8"))
             self.squares += float(self.np.dot(wide, wide))
 
     # Answers.
