@@ -310,8 +310,23 @@ PHASES = (
 NOT_DONE = r"\bwith (?:\w+ )?(?:errors?|failures?|exceptions?)\b|\b(?:exit|return)(?:ed)?(?: with)?(?: code| status)?[ =:]+-?[1-9]|FAILED|TIMEOUT|CANCELLED|OUT_OF_MEMORY|[Uu]nsuccessful|[Nn]ot (?:yet )?(?:done|complete|finished)|(?<!x)[Ff]ailed\b(?! ?[=:]? ?0)(?<!0 failed)"
 
 # Last words of a good end, and of a bad one.  They are asked only of the last lines of a log that has no plainer sign.
-CLOSING = r"(?:[\w./-]+:? ){0,4}(?:[Ww]ritten|[Ss]aved|[Ee]xported|[Uu]ploaded|[Pp]ushed|[Dd]umped|[Ss]tored|[Pp]ublished|[Ww]rote) (?:[\w.-]+ ){0,4}(?:to|in|as|into|at) \S|(?:[\w./-]+:? ){0,3}(?:[Cc]omplete|[Cc]ompleted|[Ff]inished|[Ss]ucceeded|[Ss]uccessful|[Dd]one)(?: successfully| OK| ok)?(?:[.!,:;]|$)|[Ss]uccess\b|SUCCESS\b|[Aa]ll \w+(?: \w+)? (?:passed|ok|OK)\b|(?:[\w./-]+:? ){0,3}[Nn]o (?:issues|errors|problems) found"
-NO_CLOSING = r"[Cc]heckpoint|ckpt|\b(?:[Ss]tep|[Ee]poch|[Ii]ter\w*|[Ss]hard|[Pp]art|[Cc]hunk|[Bb]atch|[Rr]ank|[Cc]ache|[Ll]ogs?|[Cc]onfig\w*|[Tt]okenizer|[Vv]ocab|[Tt]e?mp|[Ss]tage|[Tt]ask|[Rr]ound|[Ss]ample|[Ll]oad\w*|[Ii]nit\w*|[Ss]etup|[Ss]tartup|[Ww]arm-?up|[Cc]ompil\w+|[Dd]ownload\w*)\b"
+CLOSING = (
+    r"[\W_]{0,12}(?:"
+    + "|".join(
+        (
+            r"(?:[\w./-]+:? ){0,4}(?:[Ww]ritten|[Ss]aved|[Ee]xported|[Uu]ploaded|[Pp]ushed|[Dd]umped|[Ss]tored|[Pp]ublished|[Ww]rote|[Mm]erged)(?: (?:[\w.-]+ ){0,4}(?:to|in|as|into|at)|:) \S",
+            r"(?:[\w./-]+:? ){0,4}(?:[Cc]omplete|[Cc]ompleted|[Ff]inished|[Ss]ucceeded|[Ss]uccessful|[Dd]one|[Ee]nded|[Pp]assed|[Cc]onverged|ok|DONE|COMPLETE|COMPLETED|FINISHED|SUCCESS|SUCCESSFUL|PASSED)(?: successfully| OK| ok)?(?:[\W_]{0,6}$|[.!,:;]| (?:in|after|at) [\w:]*\d| at \w)",
+            r"(?:[Ss]uccess|SUCCESS|OK|[Gg]oodbye|[Bb]ye|fin|[Ff]inis)(?:\W|$)|(?:.{0,60}\W)?bye\W{0,3}$",
+            r"[Aa]ll \w+(?: \w+)? (?:passed|ok|OK)\b",
+            r"(?:[\w./-]+:? ){0,3}[Nn]o (?:issues|errors|problems) found|.{0,120}\b(?:0|no|zero) (?:errors?|failures?|failed)\W*$",
+            r"(?:[Tt]otal|[Oo]verall|[Ee]lapsed|[Ww]all)(?: \w+)? [Tt]ime\b|[Tt]ook \d|(?:[Bb]uilt|[Rr]an \d+ \w+) in \d|[Tt]otal: \d",
+            r"(?:[Ss]ummary|(?:\w+ )?[Rr]esults?|[Rr]eport|[Oo]verall)(?: \w+)?: |[Ff]inal (?:\w+ )?(?:eval\w*|test|loss|acc\w*|score|result\w*|metric\w*)\b|\w+ metrics \*",
+            r"(?:[Nn]othing|[Nn]o) (?:left|more|else|further)\b|[Ee]arly stopping\b|[Rr]eached max|max_\w+ reached|(?:EXIT|[Ee]xit|[Ee]xiting|rc|status)[ =:]+0$",
+        )
+    )
+    + r")"
+)
+NO_CLOSING = r"[Cc]heckpoint|ckpt|\b(?:[Ss]teps?|[Ee]poch|[Ii]ter\w*|[Ss]hard|[Pp]art|[Cc]hunk|[Bb]atch\w*|[Rr]anks?|[Cc]ached?|[Ll]ogs?|[Cc]onfig\w*|[Tt]okenizer|[Vv]ocab|[Tt]e?mp|[Ss]tage|[Pp]hase|[Tt]ask|[Rr]ound|[Ss]ample|[Rr]equest|[Ll]oad\w*|[Ii]nit\w*|[Ss]etup|[Ss]tartup|[Ww]arm-?up|[Cc]ompil\w+|[Dd]ownload\w*|[Hh]andshake|[Cc]onnect\w*|[Ff]lush\w*|[Gg][Cc]|[Gg]raphs?|[Cc]aptur\w+|[Pp]rofil\w+|[Ss]tarting|[Bb]egin\w*|[Nn]ext|[Rr]emaining|[Ll]eft|[Pp]artial\w*)\b(?!\w* to do)"
 LAST_WORDS = r"\b(?:[Ee]rror|ERROR|ERR!|[Ff]atal|FATAL|[Ff]ail(?:ed|ure)|FAIL(?:ED|URE)?|[Aa]bort(?:ed|ing)|[Cc]an ?not|[Cc]ould not|[Uu]nable to|[Ii]nvalid|[Nn]o such|not found|[Dd]enied|[Rr]efused|[Ff]orbidden|[Uu]nauthorized|timed out|[Cc]orrupt(?:ed)?|[Ee]xpired|exit (?:code|status) [1-9]|ELIFECYCLE|Wrote only)\b"
 
 # Behind such a line no end has come yet, whatever was done before it.

@@ -135,12 +135,12 @@ def _closed(story):
     number = story.last + 1
     for raw in reversed(story.tail[-CLOSING_LINES:]):
         number -= 1
-        text = undress(number, raw).text.strip()
+        text = undress(number, raw).text.strip()[:300]
         if BEGINS_AGAIN.match(text) or (last is not None and number < last[0]):
             return False
         if CLOSING.match(text) and not NO_CLOSING.search(text) and not NOT_DONE.search(text):
             form = _folded(text)
-            return sum(1 for one in story.tail if _folded(undress(0, one).text.strip()) == form) == 1
+            return sum(1 for one in story.tail if _folded(undress(0, one).text.strip()[:300]) == form) == 1
     return False
 
 
@@ -312,7 +312,7 @@ def _last_words(story, counted):
     for raw in reversed(story.tail):
         number -= 1
         line = undress(number, raw)
-        text = line.text.strip()
+        text = line.text.strip()[:1000]
         if number <= counted or (found and found.number - number > WORDS_APART) or story.last - number > END_LINES:
             break
         if LAST_WORDS.search(text) and not any(may(words, text) and search(text) for _, _, search, words, _ in BENIGN):
