@@ -150,6 +150,19 @@ def test_nothing_there(tmp_path, inside):
     assert finding.reason.startswith(f"{tmp_path / inside}: no file")
 
 
+def test_deep_folders(tmp_path):
+    """
+    Files lie as deep as they like within a bound, which is said where it is reached; hidden folders are left out.
+    """
+    for inside in ("a/" * 12, ".cache/"):
+        (tmp_path / inside).mkdir(parents=True)
+        save_file({"w": ones(2)}, tmp_path / inside / "w.safetensors")
+
+    assert examine_here(TensorShapeSane(tmp_path, "w: [2]; files(**.safetensors): 1")).verdict is PASS
+    (tmp_path / ("b/" * 34)).mkdir(parents=True)
+    assert examine_here(TensorShapeSane(tmp_path, "w: [2]")).cause is Cause.BOUND_REACHED
+
+
 def test_what_is_named(tmp_path):
     """
     A reason says how many of the tensors the spec names; where all others are ignored and it names none, that is no pass.

@@ -6,6 +6,7 @@ mixture-of-experts checkpoint stay a few hundred kilobytes.
 
 import bisect
 import fnmatch
+import itertools
 import json
 import os
 import re
@@ -22,7 +23,7 @@ MOST_TOLD = 20_000
 """Different metadata that are told."""
 MOST_VALUES = 4096
 """Numbers of one value of metadata."""
-DEEPEST = 6
+DEEPEST = 32
 # Files of a folder that may hold tensors; a file or glob that is named is read whatever its ending.
 ENDINGS = (
     ".safetensors",
@@ -125,7 +126,9 @@ def found_files(place, path):
             raise
         return globbed(place, path)
     if kind_of(info.st_mode) == "a directory":
-        files = list(walk(place, path, "", 0))
+        files = list(itertools.islice(walk(place, path, "", 0), MOST_FILES + 1))
+        if len(files) > MOST_FILES:
+            raise CannotSee("bound_reached", "more than {:,} files under {}".format(MOST_FILES, path))
         return path, sorted(files, key=natural), False
     return os.path.dirname(path) or ".", [os.path.basename(path)], False
 
@@ -137,17 +140,16 @@ def natural(name):
 
 def walk(place, folder, inside, depth):
     """Names, relative to the folder, of what may hold tensors; links to folders are not followed."""
-    count = 0
     for name in place.listdir(os.path.join(folder, inside) if inside else folder):
         relative = os.path.join(inside, name) if inside else name
         mode = place.stat(os.path.join(folder, relative), follow=False).st_mode
         if kind_of(mode) == "a directory":
-            if depth < DEEPEST and not name.startswith("."):
-                yield from walk(place, folder, relative, depth + 1)
+            if name.startswith("."):
+                continue
+            if depth >= DEEPEST:
+                raise CannotSee("bound_reached", "%s lies more than %d folders deep" % (relative, DEEPEST))
+            yield from walk(place, folder, relative, depth + 1)
         elif name.endswith(ENDINGS):
-            count += 1
-            if count > MOST_FILES:
-                raise CannotSee("bound_reached", "more than {:,} files under {}".format(MOST_FILES, folder))
             yield relative
 
 

@@ -99,6 +99,8 @@ def _leaves(fields, prefix, depth, counter=None, each=0):
         name = prefix if depth and len(fields) == 1 and own in ("item", "element", "list") else _joined(prefix, own)
         if children:
             size = field.table(3).number(0, "i") if kind == FIXED and not depth else 0
+            if size < 0:
+                raise ValueError("lists of %d values" % size)
             yield from _leaves(children, name, depth + 1, counter, size if not children[0].tables(5) else 0)
         else:
             yield name, _dtype(field, kind), node, each
