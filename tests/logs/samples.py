@@ -3294,3 +3294,208 @@ add(
     alive=False,
     kind=("cuda_error", "python_exception", "driver_mismatch"),
 )
+
+# From sets of other programs: ends that are none, shutdowns behind a death, servers beside a trainer, errors lived through.
+DOCS = "{d} INFO processed doc {n}"
+FRAMES = ("Traceback (most recent call last):", '  File "/w/train.py", line 9, in <module>', "    main()")
+RECORD = '{{"level": "{}", "msg": "{}", "{}": {}}}'
+
+
+def records(last: int, every: int) -> str:
+    """JSON lines of a batch job that turns a document down now and then, also in its last line."""
+    rows = []
+    for n in range(1, last + 1):
+        bad = n % every == 0
+        rows.append(
+            RECORD.format("error", "document rejected", "error", '"UnicodeDecodeError: invalid start byte"')
+            if bad
+            else RECORD.format("info", "progress", "done", n * 128)
+        )
+    return "\n".join(rows)
+
+
+add("vanish-maxtext", "died_silently", steps(MAXTEXT), alive=False, idle=600)
+add(
+    "vanish-s3-copy",
+    "died_silently",
+    "\r".join(f"Completed {n}.1 GiB/412.0 GiB (210.1 MiB/s) with 9 file(s) remaining" for n in range(1, 60)),
+    alive=False,
+    idle=600,
+)
+add(
+    "vanish-between-epochs",
+    "died_silently",
+    *[f"epoch {e} start\n" + "\n".join(f"  batch {n}/12 loss 0.{e}{n}" for n in range(1, 13)) for e in range(1, 8)],
+    "epoch 7 complete, evaluating",
+    alive=False,
+    idle=600,
+)
+add(
+    "vanish-done-is-of-each-shard",
+    "died_silently",
+    *[f"[shard {n}] tokenizing\n[shard {n}] done in 3.1s" for n in range(60)],
+    alive=False,
+    idle=600,
+)
+SHUTDOWN = """(APIServer pid=7) INFO:     Shutting down
+(APIServer pid=7) INFO:     Application shutdown complete.
+(APIServer pid=7) INFO:     Finished server process [7]"""
+add(
+    "orderly-shutdown-behind-a-dead-engine",
+    "failed",
+    VLLM_UP,
+    "(EngineCore_DP0 pid=99) ERROR 10-21 09:20:01 [core.py:710] Traceback (most recent call last):",
+    "@@(EngineCore_DP0 pid=99) ERROR 10-21 09:20:01 [core.py:710] torch.AcceleratorError: CUDA error: an illegal memory access was encountered",
+    "(APIServer pid=7) ERROR 10-21 09:20:01 [async_llm.py:480] AsyncLLM output_handler failed.",
+    SHUTDOWN,
+    alive=False,
+    kind="cuda_error",
+)
+add(
+    "orderly-shutdown-of-vllm",
+    "finished",
+    VLLM_UP,
+    "(APIServer pid=7) INFO 10-21 09:20:01 [launcher.py:110] Shutting down FastAPI HTTP server.",
+    "(APIServer pid=7) ERROR 10-21 09:20:01 [core_client.py:564] Engine core proc EngineCore_DP0 died unexpectedly, shutting down client.",
+    SHUTDOWN,
+    alive=False,
+)
+add(
+    "crash-under-wandb",
+    "failed",
+    steps(NANO),
+    *FRAMES,
+    "@@ValueError: Expected input batch_size (64) to match target batch_size (32).",
+    "wandb: ",
+    "wandb: Run summary:",
+    "wandb: loss 2.3",
+    "wandb: 🚀 View run x at: https://wandb.ai/x/y/runs/1",
+    "wandb: Find logs at: ./wandb/run/logs",
+    alive=False,
+)
+add(
+    "crash-timed-by-bash",
+    "failed",
+    steps(NANO),
+    *FRAMES,
+    "@@KeyError: 'model.layers.40'",
+    "",
+    "real\t2m11.331s",
+    "user\t1m2.101s",
+    alive=False,
+)
+add(
+    "crash-then-a-long-epilog",
+    "failed",
+    steps(NANO),
+    *FRAMES,
+    "@@RuntimeError: The size of tensor a (4096) must match the size of tensor b (2048)",
+    "srun: error: n1: task 0: Exited with exit code 1",
+    *[f" metric_{n}: {n}.5" for n in range(24)],
+    "Job 551 finished at Tue Dec  2 10:20:00 UTC 2025",
+    alive=False,
+)
+add(
+    "trainer-with-a-server-beside-it",
+    "running",
+    "mlflow-1   | [2025-03-03 10:00:18 +0000] [21] [INFO] Starting gunicorn 20.1.0",
+    "mlflow-1   | [2025-03-03 10:00:18 +0000] [21] [INFO] Listening at: http://0.0.0.0:5000 (21)",
+    *[f"trainer-1  | 2025-03-03 10:01:{n:02d} [train] step {n}/20000 loss=3.{n:02d}" for n in range(30)],
+)
+add("error-lived-through-before", "running", records(80, 40))
+add("rank-that-caught-its-own", "running",
+    *[f"[default{n % 8}]:step {n // 8 * 10}: train_loss 2.{n:02d}" for n in range(64)],
+    "[default2]:Traceback (most recent call last):", '[default2]:  File "/w/eval.py", line 9, in score', "[default2]:ZeroDivisionError: division by zero",
+    *[f"[default{n % 8}]:step {n // 8 * 10}: train_loss 2.{n % 100:02d}" for n in range(64, 130)])  # fmt: skip
+add(
+    "requeued-job",
+    "running",
+    "0: step 10 loss 3.1",
+    "slurmstepd: error: *** JOB 9 ON n4 CANCELLED AT 2025-11-10T23:00:00 DUE TO PREEMPTION ***",
+    "0: resuming from step 10",
+    *[f"0: step {n * 10} loss 2.1" for n in range(2, 40)],
+)
+add(
+    "celery-task-error",
+    "ready",
+    "[2025-01-16 08:00:00,101: INFO/MainProcess] celery@node7 ready.",
+    "[2025-01-16 08:00:03,101: ERROR/ForkPoolWorker-1] Task jobs.embed[04-ac] raised unexpected: ValueError('empty document')",
+    *FRAMES,
+    "ValueError: empty document",
+)
+add("nohup-only", "empty", "nohup: ignoring input", alive=False)
+add("random-bytes", "unreadable", "", data=random.Random(4).randbytes(40000))
+add(
+    "safetensors-over-the-log",
+    "unreadable",
+    "",
+    data=(40).to_bytes(8, "little") + b'{"__metadata__": {"format": "pt"}}      ' + b"text " * 99,
+)
+add(
+    "build-error-outlived-by-other-files",
+    "failed",
+    *[f"[{n}/44] Building CUDA object k{n}.cu.o" for n in range(1, 20)],
+    '@@/src/moe.cu(112): error: identifier "__nv_fp8x4_e4m3" is undefined',
+    *[f"[{n}/44] Building CXX object b{n}.cpp.o" for n in range(20, 26)],
+    "ninja: build stopped: subcommand failed.",
+    alive=False,
+    kind="config_error",
+)
+add(
+    "java-heap",
+    "failed",
+    steps(DOCS),
+    '@@Exception in thread "main" java.lang.OutOfMemoryError: Java heap space',
+    "\tat org.acme.Main.main(Main.java:31)",
+    alive=False,
+    kind="host_oom",
+)
+add(
+    "last-words-of-a-tool",
+    "failed",
+    steps(DOCS),
+    "@@upload failed: ./s61 to s3://b/s61 An error occurred (ExpiredToken) when calling the PutObject operation",
+    "upload failed: ./s62 to s3://b/s62 An error occurred (ExpiredToken) when calling the PutObject operation",
+    alive=False,
+)
+add(
+    "serve-constructor",
+    "failed",
+    "(ServeController pid=30) WARNING 2025-11-11 06:00:00,000 controller 30 -- Deployment 'LLM' has 1 replicas waiting to be scheduled.",
+    "(ServeController pid=30) ERROR 2025-11-11 06:11:00,000 controller 30 -- Failed to run the user's constructor: Traceback (most recent call last):",
+    '(ServeController pid=30)   File "/w/app.py", line 9, in __init__',
+    "@@(ServeController pid=30) huggingface_hub.errors.RepositoryNotFoundError: 404 Client Error.",
+    "RuntimeError: Deploying application llm failed: The deployment failed to start 3 times in a row.",
+    alive=False,
+    kind="auth",
+)
+for number, line in enumerate(
+    (
+        "total size is 118,262,110,882  speedup is 1.00",
+        "[100%] Built target _C",
+        "#13 naming to docker.io/library/t:1 done",
+        "INFO:hf-to-gguf:Model successfully exported to /m/f16.gguf",
+        "2025-05-05 10:02:00 backup completed OK, 0 errors, 31 files, 1.2 GB",
+        "[2025-05-05 10:02:00,101] [INFO] [axolotl.cli.preprocess] [PID:7] [RANK:0] Success! Preprocessed data path: `x`",
+        "98 passed, 1 skipped, 1 xfailed in 31.44s",
+        "Apply complete! Resources: 31 added, 0 changed, 0 destroyed.",
+        "model written to /out/m.npz",
+        "### DONE ###",
+        "Total training time: 0:31:12",
+        "copied 120 files, 31.2 GB, 0 errors",
+        "early stopping: no improvement",
+    )
+):
+    add(f"good-end-{number}", "finished", steps(DOCS), line, alive=False)
+for number, line in enumerate(
+    (
+        "saving checkpoint to out/400",
+        "2025-05-05 10:02:00 INFO checkpoint saved to out/400.pt",
+        "2025-05-05 10:02:00 INFO epoch 3 finished, val loss 1.2",
+        "2025-05-05 10:02:00 INFO wrote shard 00004 (3.0 GB, 0 errors)",
+        "2025-05-05 10:02:00 INFO cuda graph capture finished",
+        "2025-05-05 10:02:00 INFO phase 1 complete, starting phase 2",
+        "2025-05-05 10:02:00 INFO Successfully loaded model",
+    )
+):
+    add(f"no-end-{number}", "died_silently", steps(DOCS), line, alive=False, idle=600)
