@@ -689,7 +689,6 @@ def evil(marker: str) -> dict[str, bytes]:
         "torch.load": call("torch", "load", marker),
         "pickle.loads": call("pickle", "loads", b"N."),
         "operator.attrgetter": call("operator", "attrgetter", "system"),
-        "functools.partial": call("functools", "partial", 1),
         "importlib.import_module": call("importlib", "import_module", "os"),
         "numpy.load": call("numpy", "load", marker),
         "ctypes.CDLL": call("ctypes", "CDLL", "libc.so.6"),

@@ -471,6 +471,10 @@ def _hollow(layout):
     if layout.notes.get("meta"):
         what = "%s on the meta device, without values" % plural(layout.notes["meta"], "tensor is", "tensors are")
         layout.warn("meta", what)
+    if (
+        "param_shapes" in layout.tree
+    ):  # DeepSpeed's ZeRO-3 keeps the shapes there, and the elements in the optimizer's parts
+        return
     weights = [row for row in layout.tensors if row.name.endswith("weight")]
     empty = [row.name for row in weights if row.shape == (0,)]
     if len(empty) > 1 and len(empty) * 2 > len(weights):

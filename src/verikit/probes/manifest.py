@@ -254,8 +254,10 @@ def seal(place, path, write=False):
     """
     info = place.stat(path)
     folder = kind_of(info.st_mode) == "a directory"
-    names, aside = files_of(place, path) if folder else ([""], [])
-    total = sum(place.stat(_join(path, name)).st_size for name in names)
+    layout, step, notes, beside = _layout(place, path)
+    names, aside = files_of(place, path) if folder else (["", *beside], [])
+    where = {name: _join(path, name) if folder else _beside(path, name) for name in names}
+    total = sum(place.stat(where[name]).st_size for name in names)
     block = LEAST_BLOCK
     while total // block + len(names) > BLOCKS and block < 1 << 40:
         block *= 2
@@ -265,9 +267,8 @@ def seal(place, path, write=False):
         done[0] += nbytes
         place.progress(done[0], total)
 
-    layout, step, notes = _layout(place, path)
     for name in names:
-        found = digest_file(place, _join(path, name), ("sha256",), block, told)
+        found = digest_file(place, where[name], ("sha256",), block, told)
         row = {"path": name, "size": found["size"], "digests": found["digests"]}
         row["blocks"] = {"bytes": block, "crc32": found["blocks"]}
         rows.append(row)
@@ -285,7 +286,10 @@ STEPS = ("global_step", "global_steps", "iteration", "step")
 
 
 def _layout(place, path):
-    """(layout, step or None, notes) by the checkpoint's own metadata; what is broken or unknown is a note, not an error."""
+    """(layout, step or None, notes, names beside) by its own metadata; what is broken or unknown is a note, not an error.
+
+    Names beside: of the files that a single file brings along, such as ONNX's external data or the shards of an index.
+    """
     import hashlib
 
     from verikit.probes import checkpoint
@@ -295,7 +299,7 @@ def _layout(place, path):
     except CannotSee as error:
         if error.cause == "changed_while_reading":
             raise
-        return {}, None, ["sealed without its layout: %s" % error.reason]
+        return {}, None, ["sealed without its layout: %s" % error.reason], []
     parts = list(layouts.values()) + ([folder] if folder is not None else [])
     digest = hashlib.sha256()
     for row in sorted("%s %s %s\n" % (row.name, row.dtype, list(row.shape)) for part in parts for row in part.tensors):
@@ -313,6 +317,7 @@ def _layout(place, path):
         layout,
         int(steps[0]) if steps else None,
         ["it was broken when it was sealed: %s" % faults[0]] if faults else [],
+        list(layouts)[1:] if folder is None else [],
     )
 
 
@@ -350,6 +355,10 @@ def _join(path, name):
     return os.path.join(path, name) if name else path
 
 
+def _beside(path, name):
+    return os.path.join(os.path.dirname(path), name) if name else path
+
+
 def _write(path, form):
     """Written beside it, then renamed: nobody ever reads half of it."""
     import tempfile
@@ -385,7 +394,8 @@ def measure(place, path, manifest=None, manifest_path=None):
     files, resolved = _resolve(place, path, manifest, notes)
     tally = _Tally(place, sum(row.get("size") or 0 for row in files))
     for row in files:
-        tally.compare(_join(path, resolved[row["path"]]), row)
+        join = _beside if "" in resolved.values() else _join
+        tally.compare(join(path, resolved[row["path"]]), row)
     extra = _extra(place, path, manifest, resolved, notes)
     return {
         "source": manifest["source"],
@@ -415,7 +425,7 @@ def _resolve(place, path, manifest, notes):
     """(rows, {row's path: path relative to the checkpoint}): which line speaks of which file."""
     files, own = manifest["files"], os.path.basename(os.path.normpath(path))
     if kind_of(place.stat(path).st_mode) != "a directory":
-        return _of_one(files, own, path, notes)
+        return _of_one(place, files, own, path, notes)
     if files[0]["path"] == "":
         raise CannotSee("ambiguous", "the manifest is of one file, %s is a folder" % path)
     plain = {row["path"]: _plain(row["path"], path, place) for row in files}
@@ -428,7 +438,12 @@ def _resolve(place, path, manifest, notes):
     return files, plain
 
 
-def _of_one(files, own, path, notes):
+def _of_one(place, files, own, path, notes):
+    if files[0]["path"] == "" and len(files) > 1:  # a file, and those that it brings along
+        plain = {row["path"]: _plain(row["path"], os.path.dirname(path) or ".", place) for row in files[1:]}
+        if None in plain.values():
+            raise CannotSee("ambiguous", "the manifest names a file that is not beside %s" % path)
+        return files, {"": "", **plain}
     fits = [row for row in files if row["path"] == "" or posixpath.basename(row["path"]) == own]
     if not fits and len(files) == 1:
         fits = files

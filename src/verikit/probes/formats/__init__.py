@@ -69,6 +69,9 @@ FILES = (
     Row("msgpack", lambda head, size: _text_keyed_map(head)),
 )
 
+TRAINED = {"optimizer.pt", "scheduler.pt", "training_args.bin"}
+"""What only the Trainer of transformers leaves together."""
+
 # `fits` is asked with the sorted names in the folder.
 FOLDERS = (
     Row("hub", lambda names: ".cache" in names or ("snapshots" in names and "blobs" in names)),
@@ -76,8 +79,8 @@ FOLDERS = (
     Row("dcp", lambda names: any(name in (".metadata", ".metadata.tmp") or name.endswith(".distcp") for name in names)),
     Row("deepspeed", lambda names: _deepspeed(names)),
     Row("megatron", lambda names: _megatron(names)),
-    Row("trainer", lambda names: "trainer_state.json" in names),
-    Row("peft", lambda names: "adapter_config.json" in names),
+    Row("trainer", lambda names: "trainer_state.json" in names or set(names) >= TRAINED),
+    Row("peft", lambda names: any(name.startswith(("adapter_config.json", "adapter_model.")) for name in names)),
     Row("orbax", lambda names: any(name in ("_CHECKPOINT_METADATA", "_METADATA", "manifest.ocdbt") for name in names)),
 )
 
@@ -101,9 +104,10 @@ def _arrow_message(head):
 
 
 def _torch_member(head):
-    """Whether the first member of a tar is one that torch wrote."""
-    name = head[:100].partition(b"\0")[0].rpartition(b"/")[2]
-    return name in (b"", b"sys_info", b"pickle", b"tensors", b"storages")
+    """Whether the first members of a tar are some that torch wrote; extended headers (pax) may stand before each."""
+    blocks = [head[at : at + 512] for at in range(0, len(head), 512)]
+    names = [block[:100].partition(b"\0")[0].rpartition(b"/")[2] for block in blocks if block[257:262] == b"ustar"]
+    return names[:1] == [b""] or any(name in (b"sys_info", b"pickle", b"tensors", b"storages") for name in names)
 
 
 def _first_record(head):
@@ -114,7 +118,8 @@ def _first_record(head):
 def _deepspeed(names):
     """Whether it is a step of DeepSpeed's, or has steps and says which is the latest."""
     inner = any(name.endswith(("_model_states.pt", "_optim_states.pt")) for name in names)
-    return inner or ("latest" in names and any(name.startswith(("global_step", "zero_to_fp32")) for name in names))
+    steps = any(name.startswith("global_step") for name in names)
+    return inner or ("zero_to_fp32.py" in names and (steps or "latest" in names)) or ("latest" in names and steps)
 
 
 def _megatron(names):

@@ -17,6 +17,7 @@ from verikit.probes.formats import folders
 MODEL = re.compile(r"^(?:zero_pp_rank_(\d{1,9})_)?mp_rank_(\d{1,9})_model_states\.pt$")
 OPTIM = re.compile(r"^(?:bf16_|fp16_)?zero_pp_rank_(\d{1,9})_mp_rank_(\d{1,9})_optim_states\.pt$")
 LAYER = re.compile(r"^layer_(\d{1,9})-model_(\d{1,9})-model_states\.pt$")
+PADDING = 64
 STATES = re.compile(r"_(?:model|optim)_states\.pt$")
 
 
@@ -25,7 +26,10 @@ def structure(place, folder, names, layout):
     if any(STATES.search(name) for name in names):
         _step(names, "", layout)
         return
-    tag = folders.text_of(place, folder, "latest") if "latest" in names else ""
+    if "latest" not in names:
+        layout.fault("missing", "`latest` is missing, so no loader finds the step: look at the step's own folder")
+        return
+    tag = folders.text_of(place, folder, "latest")
     if not tag or "/" in tag or tag in (".", "..") or "\0" in tag:
         layout.fault("bad_header", "`latest` names no folder: %.80r" % tag)
         return
@@ -48,8 +52,18 @@ def _step(names, prefix, layout):
     _grid([pair for pair in parted if pair[0] is not None], "model states", layout)
     _grid([("0", model) for rank, model in parted if rank is None], "model states", layout)
     _grid([match.groups() for match in map(LAYER.match, names) if match], "layers", layout, numbered=False)
+    optim = [match.groups() for match in map(OPTIM.match, names) if match]
     if not parted and not any(LAYER.match(name) for name in names):
         layout.fault("missing", "there are optimizer states, but no model states")
+    elif not optim:
+        layout.warn("missing", "weights only: without optimizer states training can't be resumed")
+    elif any(rank is not None for rank, _ in parted):  # ZeRO-3: each rank leaves both
+        for rank, model in sorted(set(optim) - set(parted))[:4]:
+            what = "the optimizer states of rank %s, model-parallel rank %s, are there, its model states are not"
+            layout.fault("missing", what % (rank, model))
+    lost = {model for _, model in optim} - {model for _, model in parted} if parted else ()
+    for model in sorted(lost)[:4]:
+        layout.fault("missing", "there are optimizer states of model-parallel rank %s, but no model states" % model)
 
 
 def _grid(pairs, what, layout, numbered=True):
@@ -84,6 +98,11 @@ def relate(layout, members):
 
 
 def _world(layout, states):
+    wide = {int(part.tree["mp_world_size"]) for part in states.values() if part.tree.get("mp_world_size", "").isdigit()}
+    models = {int(match.group(2)) for match in map(MODEL.match, states) if match}
+    if len(wide) == 1 and models and max(models) + 1 < max(wide):
+        what = "the model states speak of %d model-parallel ranks, states are there of %d"
+        layout.fault("missing", what % (max(wide), max(models) + 1))
     said = {int(part.tree["dp_world_size"]) for part in states.values() if part.tree.get("dp_world_size", "").isdigit()}
     ranks = {int(match.group(1)) for match in map(OPTIM.match, states) if match}
     if len(said) == 1 and ranks and max(ranks) + 1 < max(said):
@@ -106,5 +125,8 @@ def _partitions(layout, states):
             odd = min(full, key=full.get)
             what = "the partition %.100r has %d elements on some ranks, %d on others"
             layout.fault("mismatch", what % (name, max(full, key=full.get), odd))
+        elif full and 2 * lengths[last] < max(full) and max(full) - lengths[last] > 4 * len(lengths) + PADDING:
+            what = "the partition %.100r of the last rank has %d elements, of the others %d: more than padding"
+            layout.fault("mismatch", what % (name, lengths[last], max(full)))
         elif full and lengths[last] > max(full):
             layout.fault("mismatch", "the partition %.100r of the last rank is longer than the others" % name)

@@ -120,6 +120,7 @@ class Layout:
             self.members.append(told)
             return
         known = self.members[at]
+        known = known._replace(module=None) if known.module == "plain" else known  # whoever knows its format knows more
         merged = [new if old is None else old for old, new in zip(known, told)]
         self.members[at] = Member(*merged)._replace(required=known.required or required)
 

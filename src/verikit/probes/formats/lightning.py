@@ -21,6 +21,10 @@ def judge(layout):
             layout.fault("missing", "a checkpoint of Lightning without %r" % key)
     if str(layout.tree.get("global_step", "")).isdigit():
         layout.notes["step"] = int(layout.tree["global_step"])
+    if layout.tree.get("state_dict") == "mapping of 0":
+        layout.fault("empty", "its state_dict is empty")
+    if "loops" not in layout.tree:
+        layout.warn("missing", "without 'loops' a run goes on from the beginning of its epoch")
     if "optimizer_states" not in layout.tree:
         layout.warn("missing", "weights only: without optimizer_states training can't be resumed")
     weights = Counter(tuple(row.shape) for row in layout.tensors if row.name.startswith("state_dict."))

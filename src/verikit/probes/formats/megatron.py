@@ -10,6 +10,7 @@ import os
 import re
 
 from verikit.probes.formats import dcp, folders
+from verikit.probes.formats.pickle_walk import Call
 
 TRACKER = "latest_checkpointed_iteration.txt"
 RANK = re.compile(r"^mp_rank_(\d{1,9})(?:_(\d{1,9}))?(?:_(\d{1,9}))?$")
@@ -18,6 +19,8 @@ RANK = re.compile(r"^mp_rank_(\d{1,9})(?:_(\d{1,9}))?(?:_(\d{1,9}))?$")
 def structure(place, folder, names, layout):
     """The tracker leads to an iteration, and that is whole."""
     if TRACKER not in names:
+        if "metadata.json" not in names and not any(map(RANK.match, names)):
+            layout.warn("missing", "%s is missing" % TRACKER)
         _iteration(place, folder, names, "", layout)
         return
     text = folders.text_of(place, folder, TRACKER)
@@ -90,5 +93,22 @@ def _ranks(place, where, names, prefix, layout):
 
 
 def relate(layout, members):
-    """Pieces are what `.metadata` says."""
+    """Pieces are what `.metadata` says; the step inside is that of the folder, the ranks are those of the arguments."""
     folders.relate_inner(layout, members)
+    step = layout.notes.get("step")
+    for path, part in members.items():
+        inside = part.tree.get("iteration", "")
+        if step is not None and inside.isdigit() and int(inside) != step:
+            layout.fault("mismatch", "%s is of iteration %s, its folder of %d" % (path, inside, step))
+    ranks = [match for path in members for match in [RANK.match(path.rpartition("/")[0].rpartition("/")[2])] if match]
+    said = max((_arguments(part).get("tensor_model_parallel_size", 0) for part in members.values()), default=0)
+    there = max((int(match.group(1)) for match in ranks), default=-1) + 1
+    if there and said > there:
+        layout.fault("missing", "its arguments speak of %d tensor-parallel ranks, %d are there" % (said, there))
+
+
+def _arguments(part):
+    """The whole numbers of the argparse.Namespace that Megatron keeps as `args`."""
+    args = part.root.get("args") if type(part.root) is dict else None
+    state = args.state if type(args) is Call and type(args.state) is dict else {}
+    return {key: value for key, value in state.items() if type(value) is int}

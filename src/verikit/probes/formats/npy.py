@@ -11,9 +11,10 @@ from verikit.probes.formats.layout import Broken, elements
 from verikit.probes.place import CannotSee
 
 MAGIC = b"\x93NUMPY"
-HEADER_LIMIT = 1 << 16  # numpy reads 10,000 unless told more
+HEADER_LIMIT = 1 << 18  # numpy reads 10,000 unless told more
 PICKLE_LIMIT = 16 << 20  # bytes of a pickled object array that are walked
-FIELDS = 1024
+LONG_INT = re.compile(r"(?<=\d)L(?=\s*[,)\]])")  # Python 2 wrote (3L, 4L)
+FIELDS = 1 << 13
 PLAIN = re.compile(r"[<>|=]?([biufcSaUVMmO?])(\d{0,9})(?:\[[\w/]{1,16}\])?$")
 DTYPES = {
     "b1": "bool", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16",
@@ -30,7 +31,7 @@ def structure(file, layout):
         if offset and file.at(offset, 6) != MAGIC:
             layout.fault("trailing", "{:,} bytes follow the last array".format(file.size - offset), offset)
             return
-        array = header(file.at(offset, HEADER_LIMIT + 12), offset)
+        array = header(_head(file, offset), offset)
         begin = offset + array.length
         if array.objects:
             offset = _pickle(file, begin, layout)
@@ -45,6 +46,13 @@ def structure(file, layout):
             return
         if len(layout.tensors) > 1000000:
             raise CannotSee("bound_reached", "more than 1,000,000 arrays in one file", offset)
+
+
+def _head(file, offset):
+    """The first bytes of an array: 64 KiB, or what its header says that it needs."""
+    data = file.at(offset, 1 << 16)
+    size = int.from_bytes(data[8:12] if data[6:7] > b"\1" else data[8:10], "little")
+    return file.at(offset, size + 12) if len(data) < size <= HEADER_LIMIT else data
 
 
 def _pickle(file, offset, layout):
@@ -75,10 +83,11 @@ def header(data, where=0):
     size = int.from_bytes(data[8 : 8 + wide], "little")
     if size > HEADER_LIMIT:
         raise Broken("bad_header", "the header claims {:,} bytes".format(size), where + 8)
-    text = data[8 + wide : 8 + wide + size]
-    if len(text) < size:
+    raw = data[8 + wide : 8 + wide + size]
+    if len(raw) < size:
         raise Broken("truncated", "it ends inside its header", where)
-    described = _literal(text.decode("utf-8" if data[6] == 3 else "latin-1", "replace"), where)
+    text = raw.decode("utf-8" if data[6] == 3 else "latin-1", "replace")
+    described = _literal(text if data[6] == 3 else LONG_INT.sub("", text), where)
     shape = described["shape"]
     itemsize, objects = _itemsize(described["descr"], where)
     if itemsize * elements(shape) >= 1 << 63:

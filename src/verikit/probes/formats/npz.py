@@ -21,7 +21,10 @@ def structure(file, layout):
         return
     for entry, start in zip(directory.entries, directory.starts):
         if entry.stored:
-            layout.span(entry.name, file.base + start, entry.stored, entry.crc, entry.method, entry.size)
+            crc = entry.crc if entry.method in (zip_.STORED, zip_.DEFLATED) else None
+            layout.span(
+                entry.name, file.base + start, entry.stored, crc, 0 if crc is None else entry.method, entry.size
+            )
         if entry.name.endswith(".npy"):
             _array(file, entry, start, layout)
         elif not entry.name.endswith("/"):

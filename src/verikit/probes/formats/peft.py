@@ -13,7 +13,15 @@ FILES = ("adapter_model.safetensors", "adapter_model.bin")
 
 def structure(place, folder, names, layout):
     """There are weights, and a config that says what they are."""
+    if "adapter_config.json" not in names:
+        layout.notes.update(modules_to_save=[], target_modules=[])
+        layout.fault("missing", "adapter_config.json is missing: what the adapter's tensors belong to is not known")
+        folders.everything(names, layout)
+        return
+    layout.notes.update(modules_to_save=[], target_modules=[])
     config = folders.json_of(place, folder, "adapter_config.json")
+    for key in ("modules_to_save", "target_modules"):
+        layout.notes[key] = [str(name)[:80] for name in config[key][:64]] if type(config.get(key)) is list else []
     layout.notes["peft_type"] = str(config.get("peft_type"))[:40]
     rank = config.get("r")
     plain = not config.get("rank_pattern") and not config.get("megatron_config")
@@ -35,8 +43,21 @@ def relate(layout, members):
         for row in part.tensors:
             if not elements(row.shape):
                 layout.fault("empty", "the adapter tensor %.100r has no elements: %s" % (row.name, list(row.shape)))
+        if part.tensors:
+            _modules(layout, part)
         if layout.notes.get("peft_type") == "LORA":
             _pairs(layout, part)
+
+
+def _modules(layout, part):
+    """What the config says was trained in full is there; a module of which no tensor is, may have matched nothing."""
+    parts = {word for row in part.tensors for word in row.name.split(".")}
+    whole = [name for name in layout.notes["modules_to_save"] if not parts.issuperset(name.split("."))]
+    if whole:
+        layout.fault("missing", "no tensor of %.100r is there, which modules_to_save names" % whole[0])
+    lost = [name for name in layout.notes["target_modules"] if not parts.issuperset(name.split("."))]
+    if lost and layout.notes["peft_type"] == "LORA":
+        layout.warn("missing", "no tensor is of %.100r, which target_modules names" % lost[0])
 
 
 def _pairs(layout, part):

@@ -36,6 +36,8 @@ distributed.device_mesh.DeviceMesh distributed._mesh_layout._MeshLayout
 distributed.tensor.placement_types.Shard distributed.tensor.placement_types.Replicate
 distributed.tensor.placement_types.Partial distributed._tensor.placement_types.Shard
 distributed._tensor.placement_types.Replicate distributed._tensor.placement_types._Partial
+distributed._mesh_layout._FlatLayout distributed.tensor._dtensor_spec.ShardOrderEntry
+_dynamo.decorators._DimRange torch_version.TorchVersion nn.modules.module._IncompatibleKeys
 """
 
 NUMPY = """
@@ -47,14 +49,15 @@ dtypes.Int8DType dtypes.UInt64DType dtypes.UInt32DType dtypes.UInt16DType dtypes
 dtypes.StrDType dtypes.BytesDType dtypes.ObjectDType dtypes.LongDType dtypes.ULongDType
 dtypes.LongLongDType dtypes.ULongLongDType dtypes.Complex64DType dtypes.Complex128DType
 random._pickle.__randomstate_ctor random._pickle.__generator_ctor random._pickle.__bit_generator_ctor
-random._mt19937.MT19937 random._pcg64.PCG64
+random._mt19937.MT19937 random._pcg64.PCG64 random.bit_generator.SeedSequence
+random.bit_generator.__pyx_unpickle_SeedSequence ma.MaskedArray ma.core.MaskedArray ma.core._mareconstruct
 """
 
 PLAIN = """
 collections.OrderedDict collections.defaultdict collections.Counter collections.deque
 builtins.set builtins.frozenset builtins.bytearray builtins.bytes builtins.complex builtins.dict builtins.list
 builtins.tuple builtins.int builtins.float builtins.bool builtins.str builtins.slice builtins.range builtins.object
-builtins.NoneType copyreg._reconstructor copyreg.__newobj__ _codecs.encode argparse.Namespace types.SimpleNamespace
+builtins.NoneType builtins.Ellipsis copyreg._reconstructor copyreg.__newobj__ _codecs.encode argparse.Namespace types.SimpleNamespace
 datetime.datetime datetime.date datetime.time datetime.timedelta datetime.timezone decimal.Decimal fractions.Fraction
 uuid.UUID uuid.SafeUUID pathlib.Path pathlib.PosixPath pathlib.PurePosixPath pathlib.PurePath pathlib.WindowsPath
 pathlib.PureWindowsPath pathlib._local.PosixPath pathlib._local.PurePosixPath random.Random enum.Enum
@@ -85,7 +88,7 @@ builtins.eval builtins.exec builtins.compile builtins.open builtins.__import__ b
 builtins.delattr builtins.globals builtins.locals builtins.vars builtins.breakpoint builtins.input builtins.apply
 builtins.execfile builtins.file builtins.map builtins.filter builtins.reduce builtins.memoryview builtins.type
 builtins.super builtins.dir builtins.help builtins.exit builtins.quit builtins.print
-operator _operator functools.partial functools.reduce itertools.starmap
+operator _operator functools.reduce itertools.starmap
 pip setuptools distutils ensurepip venv webbrowser antigravity http urllib ftplib smtplib telnetlib poplib imaplib xmlrpc
 requests httplib httpx aiohttp ssl tempfile glob fileinput linecache io _io zipimport zipfile tarfile
 pdb bdb trace tracemalloc timeit profile cProfile pstats doctest unittest pydoc pydoc_data idlelib lib2to3 inspect
@@ -121,6 +124,8 @@ def kind(name):
         "__torch__."
     ):  # TorchScript's own classes: code of the archive, never Python's
         return "harmless"
+    if name.startswith("torch._C._nn."):  # functions over tensors: gelu and the like
+        return "other"
     parts = name.split(".")
     if any(".".join(parts[:end]) in HARMFUL for end in range(1, len(parts) + 1)):
         return "harmful"

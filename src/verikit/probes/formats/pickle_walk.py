@@ -23,6 +23,10 @@ DEPTH = 20000
 LARGE = 1 << 20
 """Bytes of a pickle from which on the memo is kept small."""
 
+UNFOLDED = 10**9
+"""Values that a pickle may come to when each use of a shared one is counted: a nest of lists that hold each other ten
+times over is small until somebody prints, copies or compares it."""
+
 LONG = 1 << 16
 """Bytes of text or of a bytes object beyond which it is left where it is."""
 
@@ -103,6 +107,7 @@ def walk(data, layout=None, where="", start=0, opcodes=OPCODES, build=None):
     try:
         with uncollected():
             machine.run(opcodes)
+            _bounded_nest(machine.walk.root)
     except (IndexError, struct.error):
         raise Broken("bad_pickle", "the pickle breaks off at byte %d" % machine.at, machine.at) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -113,6 +118,35 @@ def walk(data, layout=None, where="", start=0, opcodes=OPCODES, build=None):
         if layout is not None:
             layout.pickled(machine.walk, where)
     return machine.walk
+
+
+def _bounded_nest(root):
+    """Refuses what is nested too deep, or unfolds to too much; each container is entered once."""
+    known, todo = {}, [(root, None)]  # {id: (values that it unfolds to, levels)}
+    while todo:
+        item, parts = todo.pop()
+        if parts is None:
+            if id(item) not in known:
+                known[id(item)] = 1, 1  # for when it holds itself
+                parts = [part for part in _held(item) if type(part) in _NESTS]
+                todo.append((item, parts))
+                todo.extend((part, None) for part in parts if id(part) not in known)
+        elif parts:
+            sizes, levels = zip(*(known[id(part)] for part in parts))
+            known[id(item)] = 1 + sum(sizes), 1 + max(levels)
+            if known[id(item)][0] > UNFOLDED:
+                raise CannotSee("bound_reached", "a pickle that unfolds to more than {:,} values".format(UNFOLDED))
+            if known[id(item)][1] > DEPTH:
+                raise CannotSee("bound_reached", "a pickle nested more than %d deep" % DEPTH)
+
+
+def _held(item):
+    if type(item) is dict:
+        return item.values()
+    return (item.args, item.state, item.items) if type(item) is Call else item if type(item) in _NESTS else ()
+
+
+_NESTS = frozenset((dict, list, tuple, Call))
 
 
 class _Machine:
@@ -229,6 +263,9 @@ class _Machine:
             self.memo[index] = item
         elif index == len(self.memo) and not self.sparse:
             self.memo.append(item)
+        elif index > len(self.data):
+            # C makes room for all numbers up to the greatest: 2^31 of them are 16 GiB.
+            raise CannotSee("bound_reached", "a pickle of %d bytes that numbers a value %d" % (len(self.data), index))
         else:
             self.sparse[index] = item
 
@@ -481,8 +518,15 @@ def _build(machine):
     state, target = machine.stack.pop(), machine.stack[-1]
     if type(target) is Call:
         target.state = state
+        if any(type(part) is dict and "__setstate__" in part for part in (state, *_halves(state))):
+            machine.walk.hidden.append("a __setstate__ that the pickle itself brings along")
     else:
         _changed(target)
+
+
+def _halves(state):
+    """The two dicts of the state of an object with slots."""
+    return state if type(state) is tuple and len(state) == 2 else ()
 
 
 def _dict(machine):

@@ -92,13 +92,23 @@ def _problem(entry, row):
     if not _naturals(shape) or not _naturals(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
         return "shape and data_offsets must be whole numbers, not negative, in order"
     bits = elements(shape) * BITS[DTYPES[dtype]]
-    if bits >= 1 << 64 or bits % 8:
+    if bits >= 1 << 64 or bits % 8 or (not bits and _overflows(shape)):
         return "%s %s has no size in bytes" % (dtype, shape)
     if bits // 8 != offsets[1] - offsets[0]:
         return "{} {} takes {:,} bytes, its offsets span {:,}".format(
             dtype, list(shape), bits // 8, offsets[1] - offsets[0]
         )
     return None
+
+
+def _overflows(shape):
+    """Whether the product leaves 64 bits on its way to a 0, as the reference multiplies: axis by axis."""
+    product = 1
+    for length in shape:
+        product *= length
+        if product >= 1 << 64:
+            return True
+    return False
 
 
 def _naturals(value):

@@ -34,3 +34,5 @@ def _sets(names, layout):
             first = min(set(range(min(1, *numbers), total + min(1, *numbers))) - numbers)
             what = "{} of {} shards are missing, {}-{:05d}-of-{:05d}{} first"
             layout.fault("missing", what.format(total - len(numbers), total, start, first, total, ending))
+        elif not indexed and total > 1 and ending in (".safetensors", ".bin"):
+            layout.warn("missing", "%d shards without an index, which loaders ask for" % total)

@@ -15,7 +15,14 @@ _REACHES = re.compile(
     r"__(?:class|mro|bases?|subclasses|globals|builtins|import|init|getattribute|getattr|dict|code|reduce|reduce_ex|call"
     r"|func|self|loader|spec|module|closure|new|wrapped|enter|exit|subclasshook|init_subclass|getitem|kwdefaults)__"
 )
-_ATTRIBUTE = re.compile(r"\| ?attr ?\( ?(?!['\"])|\bmap ?\( ?attribute ?= ?(?!['\"])")
+_LITERAL = r"(?!(?:'[^'\"]*'|\"[^'\"]*\") ?[,)])"
+# What a sandbox refuses, or what no template of one piece can need: nobody can tell from the text what it comes to.
+_DOUBTS = (
+    (re.compile(r"\| ?attr ?\( ?" + _LITERAL + r"|\battribute ?= ?" + _LITERAL), "an attribute whose name is computed"),
+    (re.compile(r"\[ ?(?:'[^']*'|\"[^\"]*\") ?[|%\[*+~]"), "an item whose name is computed"),
+    (re.compile(r"[\w)\]] ?\. ?_[A-Za-z]"), "a private attribute"),
+    (re.compile(r"^\{%[-+]? ?(?:include|import|extends|from)\b"), "another template"),
+)
 
 
 def judge(text):
@@ -26,8 +33,8 @@ def judge(text):
         found = _REACHES.search(code)
         if found:
             reaches = reaches or found.group()
-        elif _ATTRIBUTE.search(code):
-            doubt = doubt or "an attribute whose name is computed"
+        else:
+            doubt = doubt or next((what for sign, what in _DOUBTS if sign.search(code)), None)
     return reaches, doubt
 
 

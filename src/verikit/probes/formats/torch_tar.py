@@ -30,7 +30,10 @@ def structure(file, layout):
     storages = _storages(members["storages"], layout)
     _tensors(members["tensors"], storages, layout)
     data = members["pickle"].at(0, members["pickle"].size)
-    root = walk(data, layout, "pickle").root
+    pickle = walk(data, layout, "pickle")
+    if pickle.end < len(data):
+        layout.fault("trailing", "{:,} bytes follow the pickle".format(len(data) - pickle.end))
+    root = pickle.root
     layout.root = root
     layout.tree.update({str(key): describe(value) for key, value in root.items()} if type(root) is dict else {})
 

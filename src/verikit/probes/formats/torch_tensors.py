@@ -22,6 +22,9 @@ TYPED = {
     "QUInt2x4": "quint2x4", "Untyped": "uint8",
 }  # fmt: skip
 
+PACKED = {"quint4x2": 2, "quint2x4": 4}
+"""Elements to a byte of the quantized types that count them so in shapes, not in storages."""
+
 NESTED = 64
 """How deep a name may go: `model.layers.0.…`; what lies deeper has no tensors that people name."""
 
@@ -47,12 +50,19 @@ def storages_of(walk, layout):
     """{key: Storage} of every storage that the pickle names."""
     storages = {}
     for item in walk.persistent:
+        if _module_class(item.id):
+            continue
         storage = storage_of(item)
         known = storages.setdefault(storage.key, storage)
         if known.nbytes != storage.nbytes:
             what = "storage {} has {:,} bytes in one place of the pickle and {:,} in another"
             layout.fault("mismatch", what.format(storage.key, known.nbytes, storage.nbytes))
     return storages
+
+
+def _module_class(pid):
+    """Whether it names a class with its source, ("module", class, file, source), as the older format keeps modules."""
+    return type(pid) is tuple and len(pid) == 4 and pid[0] == "module" and type(pid[1]) is Global
 
 
 def tell(root, layout, place_of):
@@ -76,6 +86,7 @@ def _tell_one(name, view, layout, place_of):
         layout.fault("bad_size", "tensor %r has sizes or strides that make no sense" % name)
         return
     width = BITS[view.dtype] // 8
+    reach = -(-reach // PACKED.get(view.dtype, 1))
     if view.storage is None:
         layout.notes["meta"] = layout.notes.get("meta", 0) + 1
         layout.tensor(name, view.dtype, view.shape, None, reach * width)
@@ -122,7 +133,7 @@ def named_views(root):
                     yield name + suffix, view
                 continue
         elif kind is Persistent:
-            if item.storage is not None or type(item.id) is tuple:
+            if item.storage is not None or (type(item.id) is tuple and not _module_class(item.id)):
                 storage = storage_of(item)
                 count = storage.nbytes * 8 // BITS[storage.dtype]
                 yield name, View(storage.dtype, (count,), (1,), storage, 0)
@@ -300,36 +311,6 @@ def _view(args):
     except (Broken, TypeError, ValueError, AttributeError):
         pass
     return None
-
-
-BUILD = {
-    "torch._utils._rebuild_tensor": _plain,
-    "torch._utils._rebuild_tensor_v2": _plain,
-    "torch._utils._rebuild_tensor_v3": _with_dtype,
-    "torch._utils._rebuild_qtensor": _plain,
-    "torch._utils._rebuild_parameter": _first,
-    "torch._utils._rebuild_parameter_with_state": _first,
-    "torch._utils._rebuild_device_tensor_from_cpu_tensor": _first,
-    "torch.nn.parameter.Parameter": _first,
-    "torch._tensor._rebuild_from_type_v2": _by_type,
-    "torch._tensor._rebuild_from_type": _by_type,
-    "torch._utils._rebuild_sparse_tensor": _sparse,
-    "torch._utils._rebuild_sparse_csr_tensor": _sparse,
-    "torch._utils._rebuild_nested_tensor": _nested,
-    "torch._utils._rebuild_meta_tensor_no_storage": _meta,
-}
-
-
-def _small(rebuild):
-    """A tensor's `View` in place of the call that would rebuild it; None, and so the call itself, where that is odd."""
-
-    def build(args):
-        try:
-            return rebuild(args)[0][1]
-        except (Broken, IndexError, TypeError, ValueError, AttributeError, KeyError):
-            return None
-
-    return build
 
 
 BUILD = {

@@ -19,6 +19,7 @@ from verikit.probes.formats.pickle_walk import walk
 from verikit.probes.place import CannotSee
 
 PICKLE_LIMIT = 64 << 20
+OTHERS = (("/archive_format", "torch.export"), (".data/extern_modules", "torch.package"))
 SUFFIXES = (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".distcp")
 
 
@@ -39,7 +40,8 @@ def structure(file, layout):
     del data  # megabytes, with 10^5 tensors
     _storages(file, directory, top, pickle, layout)
     if top + "constants.pkl" in directory.by_name:
-        _script(file, directory, top, crcs, layout)
+        _script(layout)
+    _pickles(file, directory, top, crcs, layout)
     if lightning.MARK in layout.tree:
         lightning.judge(layout)
 
@@ -51,6 +53,9 @@ def _top(directory, layout):
         names = list(directory.by_name)[:4]
         if not layout.path.endswith(SUFFIXES) and not any("/data/" in name for name in directory.by_name):
             raise CannotSee("unsupported", "a ZIP archive that torch did not write: %s" % ", ".join(names))
+        for mark, what in OTHERS:
+            if any(name.endswith(mark) for name in directory.by_name):
+                raise CannotSee("unsupported", "an archive of %s, whose members are not known here" % what)
         raise Broken("missing", "no record is called data.pkl")
     top = found[0][: -len("data.pkl")]
     strays = [name for name in directory.by_name if not name.startswith(top)]
@@ -134,6 +139,8 @@ def _byteorder(file, directory, top, crcs):
     if name not in directory.by_name:
         return "little"
     order = zip_.content(file, directory, name, 4096, crcs)
+    if top + "version" in directory.by_name:
+        zip_.content(file, directory, top + "version", 4096, crcs)
     if order not in (b"little", b"big"):
         raise Broken("bad_header", "byteorder says %.20r" % order)
     return order.decode("ascii")
@@ -163,11 +170,38 @@ def _storages(file, directory, top, pickle, layout):
     torch_tensors.tell(pickle.root, layout, place_of)
 
 
-def _script(file, directory, top, crcs, layout):
+def _script(layout):
     """TorchScript: its constants are a pickle of their own, its code is text that torch's own interpreter runs."""
     layout.notes["torchscript"] = True
     layout.warn("torchscript", "TorchScript: code/ is run by torch when the model is called")
-    walk(zip_.content(file, directory, top + "constants.pkl", PICKLE_LIMIT, crcs), layout, "constants.pkl")
+
+
+def _pickles(file, directory, top, crcs, layout):
+    """Every other record that is a pickle, by its name or its first bytes: whoever opens the archive may load it."""
+    for entry, start in zip(directory.entries, directory.starts):
+        name = entry.name[len(top) :] if entry.name.startswith(top) else entry.name
+        if name == "data.pkl" or name.startswith("data/") or not entry.size:
+            continue
+        told = name.lower().endswith((".pkl", ".pickle"))
+        packed = entry.method == zip_.DEFLATED and entry.size <= PICKLE_LIMIT
+        if told or packed or file.at(start, 2) in _PROTOCOLS:
+            data = zip_.content(file, directory, entry.name, PICKLE_LIMIT, crcs)
+            if told or data[:2] in _PROTOCOLS:
+                _pickle(data, name, told, layout)
+
+
+_PROTOCOLS = (b"\x80\2", b"\x80\3", b"\x80\4", b"\x80\5")
+
+
+def _pickle(data, name, told, layout):
+    try:
+        end = walk(data, layout, name).end
+    except Broken:
+        if told:
+            raise
+        return  # raw bytes that begin like one
+    if end < len(data):
+        layout.fault("trailing", "{:,} bytes follow the pickle in {}".format(len(data) - end, name))
 
 
 # A file without its directory.

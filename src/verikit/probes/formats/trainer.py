@@ -24,7 +24,10 @@ MOMENTS = re.compile(r"^(?:optimizer\.|optimizer_state_dict\.)?state\.\d+\.(exp_
 def structure(place, folder, names, layout):
     """The set is complete, and the step in its name is that of trainer_state.json."""
     folders.everything(names, layout)
-    _step(place, folder, layout)
+    if "trainer_state.json" in names:
+        _step(place, folder, layout)
+    else:
+        layout.fault("missing", "trainer_state.json is missing, though optimizer and scheduler are there")
     elsewhere = any(ELSEWHERE.match(name) for name in names)
     if not any(WEIGHTS.match(name) for name in names) and not elsewhere:
         layout.fault("missing", "there are no weights (model.safetensors, pytorch_model.bin, an index or an adapter)")
@@ -82,6 +85,8 @@ def relate(layout, members):
                 "empty", "the weight %.100r has no elements (%s): gathered from a shard?" % (row.name, list(row.shape))
             )
     optimizer = members.get("optimizer.pt")
+    if optimizer is not None and layout.notes.get("step"):
+        _states(optimizer, layout)
     moments = [row for row in optimizer.tensors if MOMENTS.match(row.name)] if optimizer else []
     if not weights or not moments or any(members[path].faults for path in members if WEIGHTS.match(path)):
         return
@@ -100,3 +105,18 @@ def relate(layout, members):
         )
     elif rest:
         layout.notes["without_moments"] = sum(rest.values())  # frozen, tied, or buffers
+
+
+def _states(optimizer, layout):
+    """Adam and its kin (they have `betas`) keep a state for each parameter that ever had a gradient."""
+    root = optimizer.root if type(optimizer.root) is dict else {}
+    groups, states = root.get("param_groups"), root.get("state")
+    groups = [group for group in groups if type(group) is dict and "betas" in group] if type(groups) is list else []
+    wanted = sum(len(group["params"]) for group in groups if type(group.get("params")) is list)
+    if not wanted or type(states) is not dict or len(states) >= wanted:
+        return
+    if not states:
+        layout.fault("empty", "the optimizer has no state for any of its %d parameters" % wanted)
+    else:
+        what = "the optimizer has states for %d of its %d parameters: lost, unless the others never had a gradient"
+        layout.unseen("ambiguous", what % (len(states), wanted))
