@@ -1655,3 +1655,58 @@ bad(
     "json",
     probe=("f()", "'1'"),
 )
+good("M1", "import random\nX = random.Random(0).randint(5, 5)\n", probe=("X", "5"), string="def up(s): pass\n")
+good("M1", "import asyncio\nX = asyncio.sleep.__name__\n", probe=("X", "'sleep'"), copy="def cp(): pass\n")
+bad(
+    "M1",
+    "import multiprocessing\nX = multiprocessing.cpu_count() > 0\n",
+    probe=("X", "True"),
+    select="def pick(): pass\n",
+)
+bad(
+    "M1",
+    "from concurrent.futures.thread import ThreadPoolExecutor\nwith ThreadPoolExecutor(1) as pool:\n    X = pool.submit(int, 3).result()\n",
+    probe=("X", "3"),
+    queue="def push(): pass\n",
+)
+good(
+    "M8",
+    "try:\n    import _thread\nexcept ImportError:\n    import _dummy_thread as _thread\nX = _thread.get_ident() > 0\n",
+    probe=("X", "True"),
+)
+good(
+    "M8",
+    "import sys\nPY312 = sys.version_info >= (3, 12)\nif PY312:\n    import importlib as imp\nelse:\n    import imp\nX = callable(imp.reload)\n",
+    "imp",
+    probe=("X", "True"),
+    python="3.12",
+)
+good(
+    "N3",
+    "import json\ndef f(rows):\n    return [json for row in rows if (json := row) is not None] and json\n",
+    "json",
+    probe=("f([1])", "1"),
+)
+good(
+    "N15",
+    "from typing import TYPE_CHECKING as _TYPE_CHECKING\nif _TYPE_CHECKING:\n    from json import dumps\ndef __getattr__(name):\n    if name == 'dumps':\n        return 'lazy'\n    raise AttributeError(name)\n",
+    run_as="import",
+    target="main",
+    into="main.py",
+    probe=("__getattr__('dumps')", "'lazy'"),
+)
+bad(
+    "N8",
+    "from json import dumps as save\nfrom ops import *\ndef f():\n    return save(1)\n",
+    "save",
+    probe=("f()", "'1'"),
+    ops="from names import __all__\nfrom names import save\n",
+    names="__all__ = ['save']\nsave = 2\n",
+)
+good(
+    "N8",
+    "import json\nfrom ops import *\nX = json.dumps(1)\n",
+    "json",
+    probe=("X", "'1'"),
+    ops="import json.decoder\nimport json.encoder\n",
+)

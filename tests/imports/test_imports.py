@@ -3,6 +3,7 @@
 # ruff: noqa: E501 - sources are kept on one line each, as they are easier to compare so.
 
 import ast
+import gc
 import os
 import random
 import subprocess
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from verikit.checks.imports import ImportConflict
 from verikit.errors import Cause
-from verikit.probes.imports import look, placement
+from verikit.probes.imports import look, placement, scopes, tree
 from verikit.probes.imports.rules import RULES
 from verikit.probes.place import Place
 from verikit.testing.here import examine_here
@@ -318,3 +319,38 @@ def test_safe_lines_of_a_file_and_of_hosts(tmp_path):
 
     assert [(3, 4)] == safe_lines(path)
     assert {"local": [(3, 4)]} == safe_lines(path, on="local")
+
+
+def test_what_was_judged_leaves_memory_at_once(tmp_path):
+    """
+    The tables of a judged file are freed by their own count: a tree's memory waits for no collection.
+    """
+    for name in "abc":
+        (tmp_path / f"{name}.py").write_text(
+            "import os\n\nclass A:\n    def f(self):\n        return [os.sep for _ in 'x']\n"
+        )
+    files = [str(path) for path in sorted(tmp_path.glob("*.py"))]
+    gc.collect()
+    gc.disable()
+    try:
+        tree.judged(Place(), files, "script", None, "host")
+        left = sum(isinstance(each, scopes.Scope) for each in gc.get_objects())
+    finally:
+        gc.enable()
+
+    assert 0 == left
+
+
+def test_shares_are_runs_of_neighbours(tmp_path):
+    """
+    A tree's files are shared out in their order, alike in bytes, whatever their sizes.
+    """
+    sizes = (900, 10, 10, 10, 10, 800)
+    for at, size in enumerate(sizes):
+        (tmp_path / f"m{at}.py").write_bytes(b"#" * size)
+    files = [str(path) for path in sorted(tmp_path.glob("*.py"))]
+
+    shares = tree.shared_out(Place(), files, 2)
+
+    assert files == [file for share in shares for file in share]
+    assert [1, 5] == [len(share) for share in shares]

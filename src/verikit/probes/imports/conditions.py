@@ -31,6 +31,7 @@ class World:
 
     def __init__(self, version=(3, 11), platform="linux", main=False):
         self.version, self.platform, self.main = tuple(version), platform, main
+        self.flags = {}  # names of the file that hold a known outcome: `PY312 = sys.version_info >= (3, 12)`
 
 
 def dotted(node):
@@ -98,6 +99,8 @@ def truth(test, world):
     name = dotted(test)
     if name in KNOWN:
         return KNOWN[name]
+    if name in world.flags:
+        return world.flags[name]
     if name is not None and name.endswith(".TYPE_CHECKING"):
         return False
     if isinstance(test, ast.Constant):
@@ -106,6 +109,23 @@ def truth(test, world):
         known, prefix = constant(test.args[0])
         return world.platform.startswith(prefix) if known else None
     return None
+
+
+def flags(tree, world):
+    """{name: outcome} of the names that a module binds to typing.TYPE_CHECKING or, once, to a comparison known here."""
+    known, seen = {}, set()
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module in ("typing", "typing_extensions"):
+            known.update((each.asname, False) for each in node.names if each.name == "TYPE_CHECKING" and each.asname)
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            outcome = _compared(node.value, world) if isinstance(node.value, ast.Compare) else None
+            if outcome is not None and name not in seen:
+                known[name] = outcome
+            elif name in known:
+                del known[name]
+            seen.add(name)
+    return known
 
 
 def _fold(every, values):

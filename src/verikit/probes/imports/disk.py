@@ -10,7 +10,7 @@ from verikit.probes.imports.conditions import constant, dotted
 from verikit.probes.imports.effects import Effects, effects_of, path_changes
 from verikit.probes.imports.modules import not_yet, removed
 from verikit.probes.imports.rules import finding
-from verikit.probes.imports.scopes import exclusive
+from verikit.probes.imports.scopes import exclusive, is_fallback
 
 IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "Exception", "BaseException")
 
@@ -41,7 +41,7 @@ class Disk:
             guarded = is_guarded(arm)
             self._relative(node, alias, guarded, scope)
             if not node.level if isinstance(node, ast.ImportFrom) else True:
-                self._old(node, module, guarded)
+                self._old(node, module, guarded, arm)
             if self.near:
                 self._there(node, alias, module, arm, guarded, scope)
                 self._elsewhere(node, alias, module, guarded)
@@ -87,11 +87,11 @@ class Disk:
             text = "`from %s import %s` on line %d goes above the top package" % (shown, alias.name, node.lineno)
             self.add("M5", bound, node.lineno, text)
 
-    def _old(self, node, module, guarded):
+    def _old(self, node, module, guarded, arm):
         version, top = self.names.world.version, module.partition(".")[0]
         since = removed(version, top)
         late = not_yet(version, top)
-        if guarded or not (since or late) or self.resolver.find(top) is not None:
+        if guarded or is_fallback(arm) or not (since or late) or self.resolver.find(top) is not None:
             return
         bound = node.names[0].asname or node.names[0].name
         words = "was removed in Python %d.%d" % since if since else "came with Python %d.%d" % (late or (0, 0))
@@ -284,7 +284,9 @@ class Disk:
         if isinstance(node, ast.ImportFrom):
             return None if "*" in names else names
         bound = next((a.asname or a.name for a in node.names if a.name == module), module)
-        return None if "." in bound else self._attributes(bound)
+        if "." in bound:
+            return {part.attr for part in ast.walk(self.names.tree) if isinstance(part, ast.Attribute)}
+        return self._attributes(bound)
 
     def _names_like_std(self, folder):
         if not hasattr(self, "_mine"):

@@ -34,16 +34,19 @@ class Flow:
         """Reads first, then what a walrus binds."""
         if node is None:
             return state
-        walrus = False
+        bound, reads = [], []
         for part in _inline(node):
             kind = type(part)
             if kind is ast.Name and part.id == self.name and isinstance(part.ctx, ast.Load):
-                self._use(part, state)
+                reads.append(part)
             elif kind is ast.NamedExpr and part.target.id == self.name:
-                walrus = True
+                bound.append(part)
             elif kind is ast.Call and type(part.func) is ast.Name and part.func.id in self.through:
+                reads.append(part)
+        for part in reads:
+            if not (bound and _runs_after(part, bound, node)):
                 self._use(part, state)
-        return BOUND if walrus else state
+        return BOUND if bound else state
 
     def _use(self, node, state):
         if state & UNBOUND and not self.forgiven:
@@ -215,6 +218,18 @@ class Flow:
 def _forgives(handler):
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(kind is None or (dotted(kind) or "").rpartition(".")[2] in _FORGIVING for kind in kinds)
+
+
+def _runs_after(read, walruses, node):
+    """Whether a read stands behind a walrus, or in the element of a comprehension that has one in its tests."""
+    if any((read.lineno, read.col_offset) >= (each.end_lineno, each.end_col_offset) for each in walruses):
+        return True
+    for part in ast.walk(node):
+        if isinstance(part, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            tests = [inner for each in part.generators for inner in ast.walk(each)]
+            if any(each in tests for each in walruses) and read not in tests and read in ast.walk(part):
+                return True
+    return False
 
 
 def _inline(node):

@@ -7,13 +7,14 @@ from collections import deque
 
 from verikit.probes.imports.conditions import World, dotted, truth
 from verikit.probes.imports.effects import Effects, effects_of
-from verikit.probes.imports.scopes import absolute
+from verikit.probes.imports.scopes import absolute, is_fallback
 
 MOST_STEPS = 20000
 MOST_FILES = 300
 MOST_DEPTH = 60
 MOST_STANDARD = 600  # modules that a search through the standard library comes to
 MOST_TEXT = 1 << 20
+MOST_WRONG = 20
 # An import statement, or the first line of a def or class at column 0, or of something else there.
 IMPORTS = re.compile(
     r"^(?:(?P<later>(?:async[ \t]+def|def|class|@)(?=\W))"
@@ -38,22 +39,34 @@ def reaches(resolver, module, names, taken=None):
 
 
 def _reaches(resolver, module, names, taken):
-    came, waiting = {module: None}, deque([module])
-    std = frozenset(resolver.known["stdlib"])
+    wrong = set()  # steps that only the text takes: the search goes on without them
+    for _ in range(MOST_WRONG):
+        came, found = {module: None}, len(wrong)
+        for name, head in _met(resolver, module, names, came, wrong):
+            false = [step for step in _steps(came, name) if not _asks_for(resolver, *step)]
+            lacks = None if false else _lacking(resolver, name, head, taken)
+            if lacks is not None:
+                return name, head, lacks
+            wrong.update(false)
+        if len(wrong) == found:
+            break
+    return None
+
+
+def _met(resolver, module, names, came, wrong):
+    """(importer, name) wherever the standard modules that loading one comes to ask for one of the names."""
+    waiting, std = deque([module]), frozenset(resolver.known["stdlib"])
     while waiting and len(came) < MOST_STANDARD:
         name = waiting.popleft()
         if name.partition(".")[0] not in std or name.partition(".")[0] in names:
             continue
         for wanted in asks(resolver, name):
             head = wanted.partition(".")[0]
-            if head in names and all(_asks_for(resolver, *step) for step in _steps(came, name)):
-                lacks = _lacking(resolver, name, head, taken if name == module else None)
-                if lacks is not None:
-                    return name, head, lacks
-            elif wanted not in came:
+            if head in names:
+                yield name, head
+            elif wanted not in came and (name, wanted) not in wrong:
                 came[wanted] = name
                 waiting.append(wanted)
-    return None
 
 
 def _steps(came, name):
@@ -117,7 +130,7 @@ def _imports(resolver, name):
         return
     package = name if found.kind == "package" else name.rpartition(".")[0]
     for node, alias, wanted, _, arm, scope in summary.walk.imports:
-        if scope.kind != "function" and not arm.dead:
+        if scope.kind != "function" and not arm.dead and not is_fallback(arm):
             plain = isinstance(node, ast.Import)
             yield node, alias, wanted if plain else "%s.%s" % (absolute(node, package), alias.name)
 
@@ -146,6 +159,7 @@ def _lacks(resolver, summary, node, alias, wanted, taken):
                 isinstance(part, ast.Attribute)
                 and isinstance(part.value, ast.Name)
                 and part.value.id == bound
+                and not part.attr.startswith("__")  # every module has those
                 and not local.live(part.attr)
             ):
                 return part.attr
@@ -153,18 +167,31 @@ def _lacks(resolver, summary, node, alias, wanted, taken):
 
 
 def _reached(tree, taken):
-    """The statements of a module that run at its load, or when one of these names of it is used."""
+    """The statements of a module that run at its load, or when something of one of these names is used."""
     if taken is None:
         return tree.body
-    named = (ast.FunctionDef, ast.AsyncFunctionDef)
-    waiting, later = [s for s in tree.body if not isinstance(s, named)], [s for s in tree.body if isinstance(s, named)]
+    waiting, later = [], {}
+    for statement in tree.body:
+        _sort_out(statement, None, waiting, later)
     reached, names = [], set(taken)
     while waiting:
         reached += waiting
         names.update(p.id for s in waiting for p in ast.walk(s) if isinstance(p, ast.Name))
-        waiting = [s for s in later if s.name in names]
-        later = [s for s in later if s.name not in names]
+        waiting = [s for name in names & later.keys() for s in later.pop(name)]
     return reached
+
+
+def _sort_out(statement, owner, now, later):
+    """What runs at load into `now`; functions, and the methods of a class, under the name that leads to them."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        later.setdefault(owner or statement.name, []).append(statement)
+        now += statement.decorator_list
+    elif isinstance(statement, ast.ClassDef):
+        now += statement.bases + statement.decorator_list
+        for inner in statement.body:
+            _sort_out(inner, owner or statement.name, now, later)
+    else:
+        now.append(statement)
 
 
 def effects(resolver, module, depth=0, seen=None):

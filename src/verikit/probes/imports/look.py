@@ -41,8 +41,9 @@ def inspect(
     data = source.encode("utf-8", "surrogateescape") if source is not None else read(place, path)
     facts = {"path": path, "lines": data.count(b"\n") + (not data.endswith(b"\n") and bool(data))}
     version = target_version(place, python, facts)
+    held = shared.get("summaries", {}).get(os.path.abspath(path)) if shared else None
     try:
-        tree, data = tree_of(data, version)
+        tree, data = (held.tree, data) if held else tree_of(data, version)
     except placement.ERRORS as error:
         facts["findings"] = [] if inject is not None else culprit(data, version, error)
         if not facts["findings"]:
@@ -117,10 +118,10 @@ class Question:
     def judge(self, tree, old):
         project = self.project(tree, old)
         outside = self.circles(project, tree, old) if project is not None else []
-        walk = Walk(tree, self.world, self.package, lazy_annotations=self.world.version >= (3, 14))
+        walk = self.held(tree) or Walk(tree, self.world, self.package, self.world.version >= (3, 14))
         self.names = Names(walk, tree, self.world, self.resolver, self.added).run()
         asked = self.name is not None or self.added is not None
-        if self.whole and not self.world.main:
+        if self.whole and not self.world.main and not self.kept:
             self.kept = self.resolver.keep(tree, walk, len(self.data))
         self.compiled()
         disk = Disk(self.names, self.resolver, self.path, self.added, self.script, asked).run()
@@ -128,6 +129,15 @@ class Question:
         return (
             self.names.findings + self.unreached() + disk.findings + outside + (self.stars(project) if project else [])
         )
+
+    def held(self, tree):
+        """The walk of the file that a neighbour in the tree has asked for already, where it is the same one."""
+        summary = self.resolver.summaries.get(os.path.abspath(self.path)) if self.whole else None
+        same = summary is not None and summary.tree is tree and summary.walk.package == self.package
+        if not same or self.world.main or self.world.version >= (3, 14):
+            return None
+        self.kept, self.world.flags = True, summary.walk.world.flags
+        return summary.walk
 
     def compiled(self):
         """What only the compiler's later stages refuse: a late __future__, a name used above its `global`."""

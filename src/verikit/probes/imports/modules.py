@@ -136,7 +136,7 @@ class Summary:
         self.tree, self.walk, self.file = tree, walk, file
         self.binds = walk.module.binds
         self.getattr = next((s for s in walk.module.children if s.kind == "function" and s.name == "__getattr__"), None)
-        self.dynamic = fills_itself(walk)
+        self.dynamic, self.names = fills_itself(walk), None
         self.replaced = any(
             isinstance(target, ast.Subscript)
             and dotted(target.value) in ("sys.modules", "modules")
@@ -419,8 +419,9 @@ class Resolver:
             return "c", module, name
         summary = self.summary(module)
         binds = summary.live(name) if summary else []
-        if len(binds) == 1:
-            return self._bound(module, summary, binds[0], depth)
+        if len(binds) == 1 or (binds and all(bind.imported for bind in binds)):
+            sites = {self._bound(module, summary, bind, depth) for bind in binds}
+            return sites.pop() if len(sites) == 1 else ("name", found.file, name)
         if binds:
             return "name", found.file, name
         if found.folders and self.find(module + "." + name):
@@ -507,34 +508,33 @@ class Resolver:
 
     def listed(self, summary):
         """What the module's __all__ holds, or None where it is not made of literals."""
-        names = []
-        for node in ast.walk(summary.tree):
-            value = None
-            targets = (
-                node.targets
-                if isinstance(node, ast.Assign)
-                else [node.target]
-                if isinstance(node, ast.AnnAssign)
-                else []
-            )
-            if any(dotted(each) == "__all__" for each in targets) and node.value is not None:
-                value, names = node.value, []
-            elif isinstance(node, ast.AugAssign) and dotted(node.target) == "__all__":
-                value = node.value
-            elif (
-                isinstance(node, ast.Call)
-                and dotted(node.func) in ("__all__.extend", "__all__.append", "__all__.remove")
-                and node.args
-            ):
-                if node.func.attr == "remove":
-                    names = [name for name in names if name != constant(node.args[0])[1]]
-                    continue
-                value = node.args[0] if node.func.attr == "extend" else ast.List(elts=[node.args[0]])
-            if value is not None:
-                more = self._list(value, summary)
-                if more is None:
-                    return None
-                names = names + more
+        if summary.names is None:
+            summary.names = (self._listed_names(summary),)
+        return summary.names[0]
+
+    def _listed_names(self, summary):
+        names, walk = [], summary.walk
+        live = summary.live("__all__")
+        if any(bind.imported for bind in live):
+            inner = self.summary(live[-1].target[0]) if len(live) == 1 and live[0].target[1] == "__all__" else None
+            return None if inner is None else self.listed(inner)
+        steps = [(bind.order, bind.node) for bind in live if bind.kind in ("assign", "augment")]
+        steps += [
+            (order, call)
+            for name, call, order, arm, _ in walk.specials
+            if name in (".extend", ".append", ".remove") and not arm.dead and dotted(call.func.value) == "__all__"
+        ]
+        for _, node in sorted(steps, key=lambda step: step[0]):
+            value = node.value if not isinstance(node, ast.Call) else node.args[0] if node.args else None
+            if isinstance(node, ast.Call) and node.func.attr == "remove":
+                names = [name for name in names if name != constant(value)[1]]
+                continue
+            if isinstance(node, ast.Call) and node.func.attr == "append":
+                value = ast.List(elts=[value])
+            more = self._list(value, summary)
+            if more is None:
+                return None
+            names = names + more if isinstance(node, (ast.AugAssign, ast.Call)) else more
         return names if all(isinstance(name, str) for name in names) else None
 
     def _list(self, value, summary):

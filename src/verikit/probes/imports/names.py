@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import os
 
 from verikit.probes.imports.conditions import constant, dotted
 from verikit.probes.imports.flow import UNBOUND, Flow
@@ -226,7 +227,7 @@ class Names:
     def _meant(self, scope, name, first, second):
         """Whether one of the two bindings shows that the other is known: a stand-in, a wrapper, a default."""
         if second.imported:
-            if _placeholder(first):
+            if _placeholder(first) or self._itself(second, name):
                 return True
             return first.kind == "parameter" and _asks_none(second.arm, name)
         if _reads(second, name):
@@ -239,6 +240,12 @@ class Names:
         ):
             return True  # an imported text or list is added to, and only code below reads it
         return any(_reads(second, saved) for saved in self._saved(scope, name, first, second))
+
+    def _itself(self, bind, name):
+        """Whether a module imports, by its own name, what it has bound under that name itself."""
+        own = self.resolver.path is not None and not self.world.main and bind.target[1] == name
+        found = self.resolver.find(bind.target[0]) if own else None
+        return found is not None and found.file is not None and os.path.samefile(found.file, self.resolver.path)
 
     def _saved(self, scope, name, first, second):
         """Names that keep the old object: `_json = json` between the two."""
@@ -984,6 +991,8 @@ class Names:
                     }
         for name in sorted(served & self.interesting & set(self.module.binds)):
             for bind in self.module.binds[name]:
+                if self.added is None and _conditional_arm(bind.arm):
+                    continue
                 if bind.imported and not bind.arm.dead and _serves(serve.node, name, self.module):
                     text = "%s, bound on line %d, hides what __getattr__ on line %d serves under that name"
                     self.conflict(

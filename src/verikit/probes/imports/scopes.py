@@ -6,7 +6,7 @@ The walk is the only one over the whole tree, so it is written for speed; everyt
 import ast
 from collections import deque
 
-from verikit.probes.imports.conditions import atoms, contradict, dotted, truth
+from verikit.probes.imports.conditions import atoms, contradict, dotted, flags, truth
 
 RAISING = ("sys.exit", "exit", "quit", "os._exit", "os.abort")
 
@@ -124,6 +124,11 @@ def _apart(one, other):
     return False
 
 
+def is_fallback(arm):
+    """Whether the code is what stands in when something else could not be had."""
+    return any(each.kind == "try" and each.label.startswith("handler") for each in arm.path())
+
+
 def leaves(body):
     """Whether a block always ends by leaving: return, raise, continue, break, exit."""
     if not body:
@@ -147,7 +152,7 @@ _FIELDS = {
     if isinstance(cls, type) and issubclass(cls, ast.AST)
 }
 _NAME, _CONSTANT, _ATTRIBUTE, _CALL = ast.Name, ast.Constant, ast.Attribute, ast.Call
-SPECIAL_METHODS = {"update", "pop", "clear", "setdefault", "insert", "append"}
+SPECIAL_METHODS = {"update", "pop", "clear", "setdefault", "insert", "append", "extend", "remove"}
 SPECIAL_CALLS = {"exec", "eval", "setattr", "globals", "vars", "locals", "delattr", "__import__"}
 
 
@@ -156,6 +161,7 @@ class Walk:
 
     def __init__(self, tree, world, package=None, lazy_annotations=False):
         self.world, self.package = world, package
+        world.flags = flags(tree, world)
         self.order = 0
         self.specials, self.mangled, self.futures, self.scopes, self.stars = [], [], [], [], []
         self.imports = []  # (node, alias, module as written in full, order, arm, scope)
