@@ -215,6 +215,21 @@ def test_one_file_a_host(tmp_path):
     )
 
 
+@pytest.mark.parametrize(("spec", "differ"), [("w: [*s]", True), ("w: [*s@host]", False), ("w: [2 h@host]", False)])
+def test_hosts_and_scopes(tmp_path, spec, differ):
+    """
+    Runs of axes are held together over hosts as single ones are; what is @host may differ.
+    """
+    for host, width in (("a", 8), ("b", 9)):
+        (tmp_path / host).mkdir()
+        save_file({"w": ones(2, width)}, tmp_path / host / "m.safetensors")
+    checks = {host: TensorShapeSane(tmp_path / host, spec) for host in "ab"}
+
+    together = checks["a"].across({host: examine_here(check) for host, check in checks.items()})
+
+    assert (together is not None) is differ
+
+
 def test_scales_of_one_exponent(tmp_path):
     """
     e8m0, the scale of an mxfp4 block, is a power of two, and NaN at 0xFF.

@@ -176,7 +176,7 @@ class TensorShapeSane(Check):
         seen: dict[str, dict[Any, list[tuple[str, str]]]] = {}
         for host, finding in findings.items():
             for name, row in finding.facts.get("dims", {}).items():
-                if name not in self.compiled.exprs and scopes.get(name) != "host":
+                if name not in self.compiled.exprs and scopes.get(name.lstrip("*")) != "host":
                     seen.setdefault(name, {}).setdefault(row["value"], []).append((host, row["origin"]))
         told = [_disagreement(name, rows) for name, rows in seen.items() if len(rows) > 1]
         if not told:
@@ -334,6 +334,11 @@ class TensorShapeSane(Check):
                 reason += f", {size(drawn.nbytes[0])} of {size(drawn.nbytes[1])}"
         return Finding(PASS, reason, facts=told or self._facts(entries, files, dims, outcome))
 
+    def _told_dims(self, dims: Mapping[str, Bound]) -> list[tuple[str, Bound]]:
+        """All that the data binds, which hosts are compared by, and some of what was given."""
+        given = [row for row in dims.items() if row[0] in self.compiled.exprs]
+        return [*given[:64], *(row for row in dims.items() if row[0] not in self.compiled.exprs)]
+
     def _facts(
         self,
         entries: list[Entry],
@@ -346,7 +351,7 @@ class TensorShapeSane(Check):
         named = len(entries) - outcome.extra
         told: dict[str, Any] = {
             "coverage": {"tensors": [named, len(entries)], "files": len(files), "values": _coverage(drawn, scanned)},
-            "dims": {name: {"value": bound.value, "origin": bound.origin} for name, bound in list(dims.items())[:64]},
+            "dims": {name: {"value": bound.value, "origin": bound.origin} for name, bound in self._told_dims(dims)},
         }
         if outcome.faults:
             told["faults"] = [
