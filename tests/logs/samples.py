@@ -3402,6 +3402,25 @@ add(
     "mlflow-1   | [2025-03-03 10:00:18 +0000] [21] [INFO] Listening at: http://0.0.0.0:5000 (21)",
     *[f"trainer-1  | 2025-03-03 10:01:{n:02d} [train] step {n}/20000 loss=3.{n:02d}" for n in range(30)],
 )
+add(
+    "vanish-on-the-tenth-of-october",
+    "died_silently",
+    *[
+        f"10/10 06:01:{n:02d} - mmengine - INFO - Epoch(train)  [1][{n * 50:4d}/7330]  loss: 1.{n:02d}"
+        for n in range(40)
+    ],
+    alive=False,
+    idle=600,
+)
+add(
+    "interrupted-at-the-keyboard",
+    "finished",
+    steps(NANO),
+    "^CTraceback (most recent call last):",
+    '  File "/w/train.py", line 300, in <module>',
+    "KeyboardInterrupt",
+    alive=False,
+)
 add("error-lived-through-before", "running", records(80, 40))
 add("rank-that-caught-its-own", "running",
     *[f"[default{n % 8}]:step {n // 8 * 10}: train_loss 2.{n:02d}" for n in range(64)],

@@ -12,7 +12,7 @@ LONGEST = 16384
 """Bytes of one line that are looked at: the first and the last half. A 5 MB line costs no more than that."""
 
 _TIME = r"\d\d?:\d\d:\d\d(?:[.,]\d+)?"
-_DAY = r"(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d/\d\d/\d{2,4}|\d\d-\d\d)"
+_DAY = r"(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d/\d\d/\d{2,4}|\d\d[-/]\d\d)"
 _ZONE = r"(?: ?Z| ?[+-]\d\d:?\d\d| UTC)?"
 _LEVEL = r"(?P<level>TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARNING|WARN|ERROR|ERR|CRITICAL|CRIT|FATAL|EXCEPTION|debug|info|warning|warn|error|fatal|critical)"
 

@@ -291,7 +291,7 @@ PROGRESS = (
     ("xgboost", "step", r"^\[(?P<n>\d+)\]\s+\w+-\w+:", "", "", "XGBoost, LightGBM"),
     ("table", "step", r"\| +(?:iterations|total_timesteps|n_updates) +\| +(?P<n>\d+)", "|", "", "stable-baselines3"),
     ("counter", "item", r"(?:^|[^\w.#])(?:[Dd]one|[Pp]rocessed|[Cc]ompleted|[Cc]omplete|[Ff]inished|[Gg]enerated|[Ww]rote|[Ww]ritten|[Pp]rogress|[Ss]amples?|[Tt]asks?|[Ss]hards?|[Ii]tems?|[Ff]iles?|[Dd]ocs?|[Dd]ocuments?|[Cc]hunks?|[Pp]rompts?|[Rr]equests?|[Rr]ows?|[Rr]ecords?|[Ee]xamples?|[Ii]mages?|[Qq]uestions?|[Pp]roblems?|[Ee]pisodes?|[Rr]ollouts?|[Ss]equences?|[Vv]ideos?|[Pp]ages?|[Pp]arts?|[Rr]ounds?|[Tt]rials?|[Ee]valuated|[Ss]cored|[Cc]ases?)[\"']?[ =:]+\[? *(?P<n>\d+)(?: *(?:/|of) *(?P<of>\d+))?", "", "", "own set"),
-    ("of", "item", r"(?:^|[\s\[(=:|])(?P<n>\d+) *(?:/|of) *(?P<of>[1-9]\d*)(?:[\s\]),:;|.]|$)", "/| of ", "", "own set"),
+    ("of", "item", r"(?:^|[\s\[(=:|])(?P<n>\d+) *(?:/|of) *(?P<of>[1-9]\d*)(?! \d\d:\d)(?:[\s\]),:;|.]|$)", "/| of ", "", "own set"),
     ("percent", "item", r"(?:^|[\s\[(=:|])(?P<n>\d{1,3}(?:\.\d+)?) ?%(?: (?:done|complete|completed)|[\])|,;]|\s+[\d.,]+ ?[kKMGT]?i?B/s|$)", "%", "", "known"),
     ("shard-file", "item", r"\b(?:shard|part|chunk|data)[-_]?(?P<n>\d{3,})\S* (?:written|saved|done|complete|uploaded)", "shard|part|chunk|data", "", "own set"),
 )  # fmt: skip

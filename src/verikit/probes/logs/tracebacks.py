@@ -62,7 +62,7 @@ class Tracebacks:
         """A run begins."""
         self.blocks, self.signs, self.previous, self.trace_excuse = {}, Kept(), None, -10
 
-    # `Story` sets `previous`, the message before, and `trace_excuse`, the last line that excused a traceback behind it.
+    # `Story` sets `previous`, the message before, `trace_excuse`, the last line that excused a traceback behind it, and `stops`.
 
     def _header(self, line, header):
         before = header.group("before").strip(" |+")
@@ -227,6 +227,8 @@ class Tracebacks:
         }  # fmt: skip
         if block.teardown or excused:
             return
+        if role == "stopped" and text.startswith("KeyboardInterrupt") and not block.dressed:
+            self.stops.append(block.first)  # Ctrl-C that nobody caught
         self.signs.append(sign)
 
 
