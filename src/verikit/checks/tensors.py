@@ -467,7 +467,7 @@ def _value_faults(outcome: Outcome, drawn: Drawn, scanned: Facts) -> None:
         want = outcome.wants[drawn.numbers[number]]
         outcome.faults.append(Fault("value", want.rule, file, name, _expected(want, words)))
     for _, file, name, words in scanned["untold"]:
-        where = f"{file}:{name}" if file and name else file or name
+        where = Entry(file, name, "", ()).where if name else file
         outcome.unknown.append(("unsupported", f"{where}: its values can't be told: {words}"))
     looked = scanned["held"] + len(scanned["failed"]) + len(scanned["untold"]) + scanned["more"]
     if not looked:
