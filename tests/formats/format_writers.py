@@ -1,8 +1,8 @@
 """Small writers of checkpoint formats, each from its specification, and ways to break what they write.
 
-GGUF, ONNX and Flax msgpack are written by hand here, so that the tests need neither of those packages; what these
-writers give was compared once with gguf 0.19, onnx 1.23 and flax 0.12 (same fields, read by both).  Everything else is
-written by numpy, torch and safetensors themselves.
+GGUF, ONNX and Flax msgpack are written by hand here, so that the tests need neither of those packages; gguf 0.19,
+onnx 1.23 and flax 0.12 read what `gguf`, `onnx_plain`, `onnx_external` and `flax` give, with the names and shapes meant,
+though they would not write the same bytes.  Everything else is written by numpy, torch and safetensors themselves.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import pickle
@@ -261,6 +262,32 @@ BROKEN = {
         lambda c: (c / ".cache/huggingface/download" / f"{'x' * 28}.{'a' * 64}.incomplete").write_bytes(b"part"),
         "was not finished",
     ),
+    "deepspeed: nothing says which step": ("deepspeed", lambda c: w.remove(c / "latest"), "`latest` is missing"),
+    "deepspeed: optimizer states without their model states": (
+        "deepspeed", lambda c: w.remove(c / "global_step1000/mp_rank_01_model_states.pt"), "but no model states",
+    ),
+    "deepspeed: a model-parallel rank is gone": (
+        "deepspeed",
+        lambda c: [path.unlink() for path in (c / "global_step1000").glob("*mp_rank_01*")],
+        "speak of 2 model-parallel ranks",
+    ),
+    "deepspeed: a partition lacks more than padding": (
+        "deepspeed", lambda c: short_partition(c / "global_step1000"), "more than padding",
+    ),
+    "megatron: common.pt of another iteration": (
+        "megatron",
+        lambda c: torch.save({"iteration": 400}, c / "iter_0000500/common.pt"),
+        "is of iteration 400",
+    ),
+    "megatron: tensor-parallel ranks gone": (
+        "megatron of ranks", lambda c: fewer_ranks(c / "iter_0000500"), "speak of 2 tensor-parallel ranks",
+    ),
+    "peft: no config": ("peft", lambda c: w.remove(c / "adapter_config.json"), "adapter_config.json is missing"),
+    "peft: a module trained in full is not there": (
+        "peft",
+        lambda c: edit(c / "adapter_config.json", lambda j: j.update(modules_to_save=["lm_head"])),
+        "which modules_to_save names",
+    ),
     "hub local_dir: a file is gone": ("hub local_dir", lambda c: w.remove(c / "model.safetensors"), "missing"),
 }  # fmt: skip
 
@@ -278,6 +305,24 @@ def zero_end(folder, name):
     data = bytearray((folder / D).read_bytes())
     data[info.offset + info.length - 200 : info.offset + info.length] = bytes(200)
     (folder / D).write_bytes(data)
+
+
+def short_partition(folder):
+    """The last rank's flat partition a tenth of the others'."""
+    for path in folder.glob("*zero_pp_rank_*"):
+        rank = int(path.name.split("_rank_")[1].split("_")[0])
+        part = {"single_partition_of_fp32_groups": [torch.zeros(100 if rank == 3 else 1000)], "zero_stage": 2}
+        torch.save({"optimizer_state_dict": part}, path)
+
+
+def fewer_ranks(folder):
+    """The second tensor-parallel rank gone, the arguments of the first as they were."""
+    for path in folder.glob("mp_rank_*/*.pt"):
+        if path.parent.name.startswith("mp_rank_01"):
+            path.unlink()
+            path.parent.rmdir()
+        else:
+            torch.save({"args": argparse.Namespace(tensor_model_parallel_size=2), "iteration": 500}, path)
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -383,7 +383,8 @@ def _blind(facts: Facts) -> str:
 
 
 def _others(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
-    return (name for name in _globals(facts) if name not in check.allow and pickle_names.kind(name) == "other")
+    names = _globals(facts).items()
+    return (name for name, use in names if name not in check.allow and pickle_names.kind(name, use["use"]) == "other")
 
 
 # What is well.
@@ -442,7 +443,7 @@ def _warnings(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
     yield from (warning["what"] for warning in (facts["folder"] or {}).get("warnings", ()))
     if check.pickle == "any":
         for name, use in _globals(facts).items():
-            if pickle_names.kind(name) != "harmless":
+            if pickle_names.kind(name, use["use"]) != "harmless":
                 yield f"the pickle would {_WOULD[use['use']]} {name}"
         for row in facts["pickle"]["hidden"]:
             yield f"the {row.get('kind', 'pickle')} would reach {row['what']}"

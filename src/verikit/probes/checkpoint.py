@@ -602,7 +602,7 @@ def _pickles(layouts):
         for name, use in layout.globals.items():
             found.setdefault(name, {"use": use["use"], "where": "%s in %s" % (use["where"], file)})
         hidden += [dict(row, where="%s in %s" % (row["where"], file)) for row in layout.hidden]
-    names = sorted(found, key=lambda name: (_GRAVITY.index(pickle_names.kind(name)), name))
+    names = sorted(found, key=lambda name: (_GRAVITY.index(pickle_names.kind(name, found[name]["use"])), name))
     kept = {name: found[name] for name in names[:NAMES]}
-    lost = sum(pickle_names.kind(name) != "harmless" for name in names[NAMES:])
+    lost = sum(pickle_names.kind(name, found[name]["use"]) != "harmless" for name in names[NAMES:])
     return {"globals": kept, "hidden": hidden[:NAMES], "count": len(names), "more": more + lost}

@@ -31,10 +31,24 @@ def structure(place, folder, names, layout):
     state = _state(_metadata(place, folder, layout), "Metadata")
     wanted = _wanted(state.get("state_dict_metadata"), layout)
     pieces = _pieces(state.get("storage_data"), wanted, layout)
+    if _as_safetensors(place, folder, pieces):
+        layout.unseen("unsupported", "its pieces are safetensors files (SerializationFormat.SAFETENSORS), not of torch.save")
+        for path in sorted({piece.path for piece in pieces}):
+            layout.member(path, module="safetensors")
+        return
     _complete(wanted, pieces, layout)
     _files(pieces, names, layout)
     folders.everything([name for name in names if not name.endswith(".distcp")], layout)
     _tree(state.get("planner_data"), wanted, layout)
+
+
+def _as_safetensors(place, folder, pieces):
+    """Whether the first piece begins as a safetensors file does."""
+    try:
+        with place.open(os.path.join(folder, pieces[0].path)) as file:
+            return file.read(10)[4:] == b"\0\0\0\0{\""
+    except (OSError, IndexError):
+        return False
 
 
 def _metadata(place, folder, layout):

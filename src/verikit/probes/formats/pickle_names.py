@@ -5,7 +5,10 @@ sockets, or reaches what does.  Any other name is for whoever asks to allow.
 Source: torch/_weights_only_unpickler.py; the deny-lists of picklescan and modelscan.
 """
 
-TORCH_STORAGES = "Double Float Half BFloat16 Long Int Short Char Byte Bool ComplexDouble ComplexFloat QInt8 QUInt8 QInt32 QUInt4x2 QUInt2x4"
+TORCH_STORAGES = """
+Double Float Half BFloat16 Long Int Short Char Byte Bool
+ComplexDouble ComplexFloat QInt8 QUInt8 QInt32 QUInt4x2 QUInt2x4
+"""
 
 TORCH = """
 _utils._rebuild_tensor _utils._rebuild_tensor_v2 _utils._rebuild_tensor_v3 _utils._rebuild_parameter
@@ -57,7 +60,8 @@ PLAIN = """
 collections.OrderedDict collections.defaultdict collections.Counter collections.deque
 builtins.set builtins.frozenset builtins.bytearray builtins.bytes builtins.complex builtins.dict builtins.list
 builtins.tuple builtins.int builtins.float builtins.bool builtins.str builtins.slice builtins.range builtins.object
-builtins.NoneType builtins.Ellipsis copyreg._reconstructor copyreg.__newobj__ _codecs.encode argparse.Namespace types.SimpleNamespace
+builtins.NoneType builtins.Ellipsis copyreg._reconstructor copyreg.__newobj__ _codecs.encode argparse.Namespace
+types.SimpleNamespace
 datetime.datetime datetime.date datetime.time datetime.timedelta datetime.timezone decimal.Decimal fractions.Fraction
 uuid.UUID uuid.SafeUUID pathlib.Path pathlib.PosixPath pathlib.PurePosixPath pathlib.PurePath pathlib.WindowsPath
 pathlib.PureWindowsPath pathlib._local.PosixPath pathlib._local.PurePosixPath random.Random enum.Enum
@@ -114,12 +118,22 @@ def _names():
     return frozenset(names) | frozenset(PLAIN.split()) | frozenset(TRAINERS.split())
 
 
+# Pickled by their fields, so nothing honest calls them; a call would open files, set the environment or seek other hosts.
+UNCALLED = frozenset(
+    """
+transformers.training_args.TrainingArguments transformers.training_args_seq2seq.Seq2SeqTrainingArguments
+accelerate.state.PartialState torch.distributed.device_mesh.DeviceMesh
+""".split()
+)
+
 HARMLESS = _names()
 HARMFUL = frozenset(HARMFUL_MODULES.split())
 
 
-def kind(name):
-    """`harmless`, `harmful` or `other`."""
+def kind(name, use="named"):
+    """`harmless`, `harmful` or `other`, for a name that is used so: a word of `pickle_walk.USES`."""
+    if name in UNCALLED and use == "called":
+        return "other"
     if name in HARMLESS or name.startswith(
         "__torch__."
     ):  # TorchScript's own classes: code of the archive, never Python's
