@@ -3413,6 +3413,23 @@ add(
     idle=600,
 )
 add(
+    "vanish-long-after-the-download",
+    "died_silently",
+    "Download complete.",
+    *[f"tokenized {n}000 docs" for n in range(30)],
+    alive=False,
+    idle=600,
+)
+add("waiting-for-a-gpu", "hung", *[f"2025-05-05 10:{n // 2:02d}:00 waiting for free GPU (8 busy)" for n in range(90)])
+add(
+    "good-bench",
+    "finished",
+    "====== Serving Benchmark Result ======",
+    "Failed requests:        0",
+    "=" * 30,
+    alive=False,
+)
+add(
     "interrupted-at-the-keyboard",
     "finished",
     steps(NANO),

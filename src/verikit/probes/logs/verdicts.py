@@ -18,7 +18,7 @@ FAILING = re.compile(r"refused|[Ff]ail|rror|timed? ?out|unreachable|[Rr]etr|unav
 IDLE_STATS = 6
 STOP_LINES = 400
 LAST_COUNTS = 6
-CLOSING_LINES, WORDS_APART = 8, 6
+CLOSING_LINES, WORDS_APART, SENTENCES = 8, 6, 10
 CLOSING, NO_CLOSING, LAST_WORDS = (re.compile(one) for one in (tables.CLOSING, tables.NO_CLOSING, tables.LAST_WORDS))
 END_LINES = 60
 """Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
@@ -121,7 +121,7 @@ def _end(story, done):
         return False
     if any(event[6] and event[0] > done["line"] for event in story.progress):
         return False
-    if _said_before(story, done):
+    if _said_before(story, done) or _goes_on(story, done["line"]):
         return False
     behind = story.tail[-(story.last - done["line"]) :] if story.last > done["line"] else []
     return not any(BEGINS_AGAIN.match(undress(0, raw).text) for raw in behind)
@@ -142,6 +142,17 @@ def _closed(story):
             form = _folded(text)
             return sum(1 for one in story.tail if _folded(undress(0, one).text.strip()[:300]) == form) == 1
     return False
+
+
+def _goes_on(story, number):
+    """Whether one sentence with other and other numbers fills the lines behind: work in words of no table."""
+    behind = [
+        undress(0, raw).text.strip()[:300] for raw in (story.tail[number - story.last :] if number < story.last else ())
+    ]
+    forms = {}
+    for text in behind:
+        forms.setdefault(_folded(text), set()).add(text)
+    return any(len(texts) >= SENTENCES for texts in forms.values())
 
 
 def _said_before(story, done):
