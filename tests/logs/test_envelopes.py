@@ -8,6 +8,13 @@ from verikit.probes.logs.envelopes import undress
 
 ROWS = [
     ("step 3", "step 3", None, None, 0),
+    ("INFO:hf-to-gguf:Model exported", "Model exported", None, None, 20),
+    ("[2025-01-16 08:00:00,101: ERROR/ForkPoolWorker-1] Task x raised", "Task x raised", None, None, 40),
+    ("1:M 02 Dec 2025 10:00:00.101 * Ready to accept", "Ready to accept", None, None, 0),
+    ("2025-12-01 10:00:51 [export] FATAL: index", "index", None, None, 50),
+    ("[2025-05-05 10:02:00,101] [INFO] [axolotl.cli] [PID:7] [RANK:0] Success!", "Success!", None, None, 20),
+    ("10/10 06:01:00 - mmengine - INFO - Epoch", "Epoch", None, None, 20),
+    ('I0417 09:11:21.325201 1 http_server.cc:4725] "Started HTTPService"', "Started HTTPService", None, None, 20),
     ("2025-10-21 09:11:02,123 INFO gen: done=3", "gen: done=3", None, None, 20),
     ("INFO 10-21 09:11:02 [core.py:77] Waiting", "Waiting", None, None, 20),
     ("(EngineCore_DP0 pid=441) ERROR 10-21 09:11:02 [core.py:718]   File", "  File", None, 441, 40),

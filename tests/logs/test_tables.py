@@ -62,6 +62,18 @@ def test_pattern_can_not_be_made_to_crawl(row):
     assert time.process_time() - start < 1.0
 
 
+@pytest.mark.parametrize("pattern", [tables.CLOSING, tables.NO_CLOSING, tables.LAST_WORDS])
+def test_last_words_can_not_be_made_to_crawl(pattern):
+    """
+    What is asked of the last lines is asked of their first 300 characters, and takes no more than a moment there.
+    """
+    start = time.process_time()
+    for text in HOSTILE:
+        re.match(pattern, text[:300])
+        re.search(tables.LAST_WORDS, text[:1000])
+    assert time.process_time() - start < 1.0
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from([
     b"Traceback (most recent call last):", b'  File "a.py", line 1, in f', b"ValueError: x", b"", b"During handling of the above exception, another exception occurred:",
