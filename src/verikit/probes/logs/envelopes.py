@@ -57,7 +57,7 @@ ENVELOPES = (
     ("tag", r"\[[A-Za-z][\w. -]{0,40}\] (?=" + _LEVEL.replace("?P<level>", "?:") + r"\b ?[:|-])"),
     ("level-bracket", r"\[" + _LEVEL + r" *\](?: \[[\w./-]+:\d+(?::[\w<>]+)?\])?:? ?"),
     ("basic", _LEVEL + r":[A-Za-z_][\w.-]*:(?=\S)"),
-    ("level", r" ?" + _LEVEL + r"(?: {0,9}[:|] {0,5}| +(?=\[[\w./-]+:\d+\])| +(?=\d\d-\d\d )| {1,5}(?=[\w.\[-]))"),
+    ("level", r" ?" + _LEVEL + r"(?: {0,9}[:|] {0,5}| - | +(?=\[[\w./-]+:\d+\])| +(?=\d\d-\d\d )| {1,5}(?=[\w.\[-]))"),
     ("logger-level", r"(?:- )?(?!step\b|epoch\b)[A-Za-z_][\w.]*:? - " + _LEVEL + r" - (?:[\w.]+ - )?"),
     ("level-logger", r"- " + _LEVEL + r" - (?:[\w.<>]+(?::\d+)? - )?"),
     ("bracket-name", r"\[(?:(?:PID|RANK|pid|Rank):\d+|[a-z_]\w*(?:\.\w+)+(?::\d+)?)\] ?"),
