@@ -51,6 +51,10 @@ def _header(data):
         raise Broken("bad_header", "the header is no JSON: %s" % error, 8) from None
     if type(header) is not _Pairs:
         raise Broken("bad_header", "the header is no JSON object", 8)
+    if b"\\u" in data:  # Python's JSON takes half a surrogate pair, the reference does not
+        for name, _ in header:
+            if any("\ud800" <= letter <= "\udfff" for letter in name):
+                raise Broken("bad_header", "the name %a is no text" % name, 8)
     return header
 
 

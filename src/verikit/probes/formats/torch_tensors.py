@@ -97,7 +97,9 @@ def _tell_one(name, view, layout, place_of):
     start = place_of(view.storage)
     if not dense:
         layout.strides[name] = view.strides
-    layout.tensor(name, view.dtype, view.shape, None if start is None else start + view.offset * width, reach * width)
+    if start is not None and view.offset:
+        start += view.offset * width
+    layout.tensor(name, view.dtype, view.shape, start, reach * width)
 
 
 def _reach(view):

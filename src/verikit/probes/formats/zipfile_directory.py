@@ -20,6 +20,8 @@ Directory = namedtuple("Directory", "entries starts offset by_name")
 
 TAIL = 22 + 65535
 STORED, DEFLATED = 0, 8
+SMALL, STRETCH = 512, 1 << 16
+"""Bytes of a record that it costs more to skip than to read, and most bytes of headers that are read at once."""
 ENCRYPTED, DESCRIPTOR = 0x1, 0x8
 # A deflate stream gives at most 1,032 bytes for each of its own (zlib's technical notes).
 DEFLATE_RATIO = 1032
@@ -150,11 +152,15 @@ def _names(entries, layout):
 def _walk_records(file, entries, end, layout):
     """Where each record's data starts; header, data and descriptor of all records must cover the file up to `end`."""
     starts, at, before = [], 0, None
-    for entry in entries:
+    stretch, begin = b"", 0
+    for number, entry in enumerate(entries):
         gap = entry.offset - at
         near = 0 <= gap <= 24
         raw = entry.name.encode("utf-8", "surrogateescape")
-        data = file.at(at if near else entry.offset, (gap if near else 0) + _LOCAL.size + len(raw))
+        first, last = at if near else entry.offset, entry.offset + _LOCAL.size + len(raw)
+        if not begin <= first <= last <= begin + len(stretch):
+            stretch, begin = file.at(first, max(last, _reach(entries, number)) - first), first
+        data = stretch[first - begin : last - begin]
         _between(before, gap, data[:gap] if near else b"", entry.name, layout)
         at = _local(data[gap if near else 0 :], entry, raw, layout)
         starts.append(at)
@@ -164,6 +170,14 @@ def _walk_records(file, entries, end, layout):
     gap = end - at
     _between(before, gap, file.at(at, gap) if 0 <= gap <= 24 else b"", "the ZIP directory", layout)
     return starts
+
+
+def _reach(entries, number):
+    """Where a read of this record's header may end: behind the headers of the small records that follow, at once."""
+    begin, last = entries[number].offset, len(entries) - 1
+    while number < last and entries[number].stored <= SMALL and entries[number + 1].offset - begin < STRETCH:
+        number += 1
+    return entries[number].offset + _LOCAL.size
 
 
 def _local(data, entry, raw, layout):
