@@ -231,3 +231,15 @@ def test_tar_with_extended_headers(tmp_path):
             file.addfile(info, io.BytesIO(data))
 
     assert "torch's" not in look(tmp_path / "m.pt").reason
+
+
+def test_a_folder_before_its_renaming(tmp_path):
+    """
+    A Trainer's folder that still has the name of its making may lack what was to come: a warning.
+    """
+    folder = tmp_path / "tmp-checkpoint-5"
+    folder.mkdir()
+    save_file({"a": torch.zeros(2)}, folder / "model.safetensors")
+    (folder / "trainer_state.json").write_text('{"global_step": 5}')
+
+    assert any("once its save is complete" in warning for warning in look(folder).warnings)

@@ -84,6 +84,9 @@ def _member(layout, path, known, required=True):
 
 def _repository(place, folder, names, layout):
     """The snapshot that `refs/main` names, or the only one."""
+    begun = [name for name in place.listdir(os.path.join(folder, "blobs")) if name.endswith(".incomplete")]
+    if begun:
+        layout.warn("temporary", "%d downloads were not finished, such as blobs/%.80s" % (len(begun), begun[0]))
     commits = place.listdir(os.path.join(folder, "snapshots"))
     refs = place.listdir(os.path.join(folder, "refs")) if "refs" in names else []
     wanted = folders.text_of(place, os.path.join(folder, "refs"), "main") if "main" in refs else None

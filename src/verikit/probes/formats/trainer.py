@@ -47,7 +47,10 @@ def _step(place, folder, layout):
         return
     layout.tree["global_step"] = str(step)
     layout.notes["step"] = step
-    match = re.match(r"^checkpoint-(\d+)$", os.path.basename(os.path.normpath(folder)))
+    name = os.path.basename(os.path.normpath(folder))
+    if name.startswith("tmp-checkpoint-"):
+        layout.warn("temporary", "the Trainer renames this folder once its save is complete; it has not")
+    match = re.match(r"^(?:tmp-)?checkpoint-(\d+)$", name)
     if match and int(match.group(1)) != step:
         layout.fault("mismatch", "the folder is of step %s, its trainer_state.json of step %d" % (match.group(1), step))
 
