@@ -1710,3 +1710,47 @@ good(
     probe=("X", "'1'"),
     ops="import json.decoder\nimport json.encoder\n",
 )
+bad(
+    "N11",
+    "import os\ndef f(n):\n    if n and (os := n):\n        pass\n    return os.sep\n",
+    "os",
+    probe=("f(0)", "'/'"),
+)
+good(
+    "N11",
+    "import os\ndef f(n):\n    if n and (os := n):\n        return os\n    return '/'\n",
+    "os",
+    probe=("f(0)", "'/'"),
+)
+bad(
+    "N11",
+    "import os\ndef f():\n    g = lambda: os.sep\n    x = g()\n    import os\n    return x\n",
+    "os",
+    probe=("f()", "'/'"),
+)
+good(
+    "N11",
+    "import os\ndef f(rows):\n    for os in rows:\n        del os.x\n        return os.__class__.__name__\n",
+    "os",
+    probe=("f([type('R', (), {'__delattr__': lambda s, n: None})()])", "'R'"),
+)
+bad("N10", "class A:\n    import os\n    SEPS = [os.sep for _ in 'a']\n", "os", probe=("A.SEPS", "['/']"))
+good("N10", "class A:\n    import os\n    SEPS = [c for c in os.sep]\n", "os", probe=("A.SEPS", "['/']"))
+good(
+    "M8",
+    "try:\n    from collections.abc import Iterable\nexcept ImportError:\n    from collections import Iterable\nX = Iterable.__name__\n",
+    "Iterable",
+    probe=("X", "'Iterable'"),
+)
+good(
+    "M4",
+    "X = 1\n",
+    inject="from pkg import b",
+    line=2,
+    into="pkg/a.py",
+    target="main.py",
+    probe=("X", "1"),
+    pkg__init="",
+    pkg__b="from pkg.a import X\nB = X\n",
+    main="from pkg.a import X\n",
+)

@@ -91,7 +91,13 @@ class Disk:
         version, top = self.names.world.version, module.partition(".")[0]
         since = removed(version, top)
         late = not_yet(version, top)
-        if guarded or is_fallback(arm) or not (since or late) or self.resolver.find(top) is not None:
+        if (
+            guarded
+            or (is_fallback(arm) and not self.asked)
+            or self._spare(arm)
+            or not (since or late)
+            or self.resolver.find(top) is not None
+        ):
             return
         bound = node.names[0].asname or node.names[0].name
         words = "was removed in Python %d.%d" % since if since else "came with Python %d.%d" % (late or (0, 0))
@@ -101,7 +107,13 @@ class Disk:
     def _there(self, node, alias, module, arm, guarded, scope):
         """Whether the module, and the name in it, is there at all."""
         bound = alias.asname or alias.name.partition(".")[0]
-        if guarded or module.startswith(".") or not module or any(row["line"] == node.lineno for row in self.findings):
+        if (
+            guarded
+            or self._spare(arm)
+            or module.startswith(".")
+            or not module
+            or any(row["line"] == node.lineno for row in self.findings)
+        ):
             return
         found = self.resolver.find(module)
         if found is None:
@@ -128,6 +140,21 @@ class Disk:
                 )
         elif found.kind == "extension":
             self._extension(node, module, bound, found)
+
+    def _spare(self, arm):
+        """Whether the code stands in for imports that are there, and so never runs."""
+        rows = [each for each in arm.path() if each.kind == "try" and each.label.startswith("handler")]
+        wanted = [
+            row
+            for each in rows
+            for row in self.walk.imports
+            if any(row[0] is part for statement in each.construct.body for part in ast.walk(statement))
+        ]
+        return bool(wanted) and all(
+            self.resolver.find(module) is not None
+            and not (isinstance(node, ast.ImportFrom) and self.resolver.lacks(module, alias.name))
+            for node, alias, module, *_ in wanted
+        )
 
     def _elsewhere(self, node, alias, module, guarded):
         """M2: the module lacks what the file takes from it, and another one of its name has that."""

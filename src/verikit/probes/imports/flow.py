@@ -46,7 +46,7 @@ class Flow:
         for part in reads:
             if not (bound and _runs_after(part, bound, node)):
                 self._use(part, state)
-        return BOUND if bound else state
+        return state if not bound else state | BOUND if all(_may_be_skipped(each, node) for each in bound) else BOUND
 
     def _use(self, node, state):
         if state & UNBOUND and not self.forgiven:
@@ -105,15 +105,18 @@ class Flow:
         return BOUND if node.name == self.name else state
 
     def _Delete(self, node, state):
-        names = [part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+        parts = [part for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+        names = [part.id for part in parts if isinstance(part.ctx, ast.Del)]
         return UNBOUND if self.name in names else state
 
     def _If(self, node, state):
-        state = self.expression(node.test, state)
+        before, state = state, self.expression(node.test, state)
         known = truth(node.test, self.world)
         key = ast.dump(node.test)
         inside = self._guarded(key, True, state)
         outside = self._guarded(key, False, state)
+        if state != before and isinstance(node.test, ast.BoolOp):  # one of the two ways, every part of the test has run
+            inside, outside = (BOUND, outside) if isinstance(node.test.op, ast.And) else (inside, BOUND)
         after_body = self.block(node.body, inside) if known is not False else 0
         after_else = self.block(node.orelse, outside) if known is not True else 0
         if after_body == BOUND and after_else & UNBOUND:
@@ -218,6 +221,16 @@ class Flow:
 def _forgives(handler):
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(kind is None or (dotted(kind) or "").rpartition(".")[2] in _FORGIVING for kind in kinds)
+
+
+def _may_be_skipped(walrus, node):
+    """Whether an expression can be evaluated without this part of it."""
+    for part in ast.walk(node):
+        later = part.values[1:] if isinstance(part, ast.BoolOp) else ()
+        later = (part.body, part.orelse) if isinstance(part, ast.IfExp) else later
+        if any(walrus is inner for each in later for inner in ast.walk(each)):
+            return True
+    return False
 
 
 def _runs_after(read, walruses, node):

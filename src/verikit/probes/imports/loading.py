@@ -283,7 +283,8 @@ class Project:
             file for file in self.files if file != self.path and file not in mine and self.path in self.closure(file)
         ]
         loaded = {each for file in users for each in self.load_edges(file)}
-        return [file for file in users if file not in loaded] or users
+        starts = [file for file in users if file not in loaded] or users
+        return [file for file in starts if "." not in dotted_name(self.root, file)] or starts
 
     def star_users(self, module):
         """Files that say `from <module> import *`."""

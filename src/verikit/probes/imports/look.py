@@ -337,7 +337,7 @@ def after(data, inject, line, path):
 
 def by_name(path, run_as, root):
     """The file; `/srv/app/pkg.run`, as `-m` and import name it, is `/srv/app/pkg/run.py` where there is no such file."""
-    if os.path.exists(path) or run_as not in ("import", "module"):
+    if os.path.exists(path) or run_as == "script":
         return path
     base = os.path.join(os.path.dirname(path), *os.path.basename(path).split("."))
     for file in (

@@ -695,9 +695,15 @@ class Names:
         inner, later = [], []
         if imported or name in self.interesting:
             later = self.reads(scope, name)[1]
-            inner = sorted({load.scope.name for load in later if load.scope.parent is scope})
+            readers = [load.scope.node for load in later if load.scope.parent is scope]
+            inner = {load.scope.name for load in later if load.scope.parent is scope}
+            inner |= {
+                each
+                for each, rows in scope.binds.items()
+                if any(getattr(bind.node, "value", None) is node for bind in rows for node in readers)
+            }
         first = binds[0]
-        plain = first.arm is scope.root and first.kind != "annotation" and name not in scope.dels
+        plain = first.arm is scope.root and first.kind not in ("annotation", "walrus") and name not in scope.dels
         if plain and not any(load.order < first.order for load in loads) and not inner:
             return
         if not loads and not inner:
@@ -923,6 +929,11 @@ class Names:
                     self._unseen_by_methods(scope, name, next(bind for bind in binds if bind.imported))
 
     def _unseen_by_methods(self, scope, name, bind):
+        for each, line, blind in self.walk.unseen:
+            if each == name and blind is scope and name not in BUILTINS:
+                text = "%s, imported on line %d in the body of class %s, is not seen by the comprehension on line %d"
+                self.added_use(("N10", name, bind.line, text % (name, bind.line, scope.name, line), line, line))
+                return
         for inner in self.walk.scopes:
             if (
                 inner.kind == "function"

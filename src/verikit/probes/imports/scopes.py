@@ -166,6 +166,7 @@ class Walk:
         self.specials, self.mangled, self.futures, self.scopes, self.stars = [], [], [], [], []
         self.imports = []  # (node, alias, module as written in full, order, arm, scope)
         self.writes = []
+        self.blind, self.unseen = None, []  # reads in a comprehension that do not see the class around it
         self.methods = set()  # names of the methods that are called
         self.waiting = deque()
         self.private = None
@@ -315,6 +316,7 @@ class Walk:
 
     def _function(self, scope, node, body, private, shadows):
         self.scope, self.arm, self.private, self.shadows, self._soft = scope, scope.root, private, shadows, False
+        self.blind = None
         for each in _parameters(node.args):
             scope.params.add(each.arg)
             self.order += 1
@@ -455,6 +457,8 @@ class Walk:
             self.mangled.append((name, node.lineno, "load", self.private, self.scope))
             name = "_%s%s" % (self.private.lstrip("_"), name)
         self.order += 1
+        if self.blind is not None:
+            self.unseen.append((name, node.lineno, self.blind))
         load = Load(node, self.order, self.arm, self.scope, self._soft)
         loads = self.scope.loads
         if name in loads:
@@ -516,6 +520,9 @@ class Walk:
         for each in node.generators:
             names.update(part.id for part in ast.walk(each.target) if isinstance(part, _NAME))
         self.shadows = [*self.shadows, names]
+        home = self.scope
+        while self.scope.kind == "class":  # the rest does not see the names of a class body
+            self.blind, self.scope = self.scope, self.scope.parent
         for at, each in enumerate(node.generators):
             if at:
                 self.expression(each.iter)
@@ -529,6 +536,8 @@ class Walk:
         else:
             self.expression(node.elt)
         self.shadows = self.shadows[:-1]
+        if self.scope is not home:
+            self.scope, self.blind = home, None
 
 
 def target_list(target, node):
