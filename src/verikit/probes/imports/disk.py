@@ -91,13 +91,9 @@ class Disk:
         version, top = self.names.world.version, module.partition(".")[0]
         since = removed(version, top)
         late = not_yet(version, top)
-        if (
-            guarded
-            or (is_fallback(arm) and not self.asked)
-            or self._spare(arm)
-            or not (since or late)
-            or self.resolver.find(top) is not None
-        ):
+        if guarded or not (since or late) or self.resolver.find(top) is not None:
+            return
+        if self._spare(arm) if self.asked else is_fallback(arm):
             return
         bound = node.names[0].asname or node.names[0].name
         words = "was removed in Python %d.%d" % since if since else "came with Python %d.%d" % (late or (0, 0))
