@@ -193,6 +193,111 @@ def test_truncated_log_is_read_anew(tmp_path):
     assert (found.verdict, found.facts["rotated"]) == (PASS, "truncated")
 
 
+def stamped(when, words):
+    return f"{datetime.fromtimestamp(when, timezone.utc):%Y-%m-%dT%H:%M:%SZ} {words}\n"
+
+
+def rotated(tmp_path, name, text, age=0.0):
+    """A predecessor, as it is left by logrotate: gzip keeps the time of the last write."""
+    body = text.encode()
+    return log(tmp_path, gzip.compress(body) if name.endswith("gz") else body, age, name)
+
+
+@pytest.mark.parametrize("name", ["job.log.1", "job.log.1.gz"])
+def test_rotation_since_a_launch_time(tmp_path, name):
+    """
+    A log rotated after the launch is followed back to the launch by the times in it; lines count on through both files.
+    """
+    now = time.time()
+    before = "".join(stamped(now - 9000 + n, f"{n}/9 samples") for n in range(5))
+    since = "".join(stamped(now - 300 + n, f"epoch {n}") for n in range(20)) + stamped(now - 200, "7/8 samples")
+    rotated(tmp_path, name, before + since, age=200)
+    path = log(tmp_path, stamped(now - 100, "epoch 21") + stamped(now - 1, "epoch 22"))
+
+    found = look(path, ready=r"\d/[89] samples", since=now - 1000)
+    assert (found.verdict, found.facts["ready_line"]) == (PASS, 26)
+    assert (found.facts["followed"], found.facts["lines_before"]) == ((str(tmp_path / name),), 26)
+    assert any("line 27 is the first of" in warning for warning in found.warnings)
+    assert look(path, ready=r"\d/9 samples", since=now - 1000).verdict is FAIL
+    assert not look(path, since=now - 150).facts["followed"]
+
+
+def test_crash_rotated_away(tmp_path):
+    """
+    A crash whose log was rotated right behind it fails the run; so does one in the new file that only old work follows.
+    """
+    now = time.time()
+    steps = "".join(stamped(now - 300 + n, f"step {n}") for n in range(60))
+    rotated(tmp_path, "job.log.1", steps + stamped(now - 200, "end") + CRASH, age=200)
+    path = log(tmp_path, stamped(now, "tidying up"))
+
+    found = look(path, since=now - 1000)
+    assert (found.verdict, found.final, found.facts["kind"], found.facts["line"]) == (FAIL, True, "import_error", 64)
+
+    rotated(tmp_path, "job.log.1", steps, age=200)
+    path = log(tmp_path, stamped(now - 1, "going on") + CRASH)
+    found = look(path, since=now - 1000)
+    assert (found.verdict, found.facts["kind"], found.facts["line"]) == (FAIL, "import_error", 64)
+
+
+def test_copytruncate_since_a_launch_time(tmp_path):
+    """
+    A log copied and truncated after the launch has the inode of old; without times, whose a line of the copy is can't be told.
+    """
+    path = log(tmp_path, "loading\n7/9 samples\n")
+    since = os.stat(path).st_ctime + 5
+    rotated(tmp_path, "job.log.1", path.read_text(), age=-10)
+    path.write_text("still at it\n")
+    os.utime(path, (since + 7,) * 2)
+
+    found = look(path, ready=READY, since=since)
+    assert (found.verdict, found.cause, found.facts["ready_line"]) == (UNKNOWN, Cause.AMBIGUOUS, 2)
+    assert found.facts["followed"]
+    with path.open("a") as file:
+        file.write("8/9 samples\n")
+    os.utime(path, (since + 8,) * 2)
+    assert look(path, ready=READY, since=since).facts["ready_line"] == 4
+
+
+def test_last_run_goes_on_in_the_next_file(tmp_path):
+    """
+    The last run in a log began in the file before, if that was written to until this one began; a crash there is past.
+    """
+    rotated(tmp_path, "job.log.1", "step 1\nstep 2\n", age=1)
+    path = log(tmp_path, "a word\n")
+
+    assert look(path).facts["progress"]["count"] == 2
+    rotated(tmp_path, "job.log.1", "step 1\nstep 2\n", age=600)
+    assert look(path).facts["progress"]["count"] == 0
+    rotated(tmp_path, "job.log.1", "step 1\n" + CRASH, age=1)
+    found = look(path)
+    assert (found.verdict, found.facts["passed_over"]) == (PASS, str(tmp_path / "job.log.1"))
+    assert any("earlier run's" in warning for warning in found.warnings)
+
+
+def test_old_predecessor_is_left_alone(tmp_path):
+    """
+    A predecessor that nobody wrote to since the launch is another run's.
+    """
+    rotated(tmp_path, "job.log.1", CRASH, age=600)
+
+    assert look(log(tmp_path, "step 1\n"), since=time.time() - 60).facts["followed"] == ()
+
+
+def test_what_is_read_of_a_predecessor_is_bounded(tmp_path):
+    """
+    Of a rotated file, packed or not, the last MiB is read, and the rest is said to be unread.
+    """
+    now = time.time()
+    body = stamped(now - 300, "x" * 60) * 400_000
+    path = log(tmp_path, stamped(now, "step 7"))
+    for name in ("job.log.1.gz", "job.log.1"):
+        rotated(tmp_path, name, body + stamped(now - 200, "step 6"), age=200)
+        found = look(path, since=now - 1000)
+        assert (found.facts["followed"], found.facts["lines_before"]) == ((str(tmp_path / name),), 400_001)
+        assert found.facts["coverage"]["skipped"] == len(body) + len(stamped(now, "step 6")) - reading.CHUNK
+
+
 def test_state_to_go_on_from(tmp_path):
     """
     The facts carry a mark: a later look from it reads only what is new.

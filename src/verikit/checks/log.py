@@ -343,7 +343,7 @@ class _Case:
             return self._say(
                 state, FAIL, words, final=self.dead or (state == "finished" and not self.alive and bool(self.process))
             )
-        tie = self._untied()
+        tie = self._untied(line)
         if tie:
             words = self._subject(f"line {line} says {self._asked()}, but {tie}")
             return self._say(state, UNKNOWN, words, cause=Cause.AMBIGUOUS, more={"ready_line": line})
@@ -411,9 +411,10 @@ class _Case:
         before = self.facts.get("tied") == "before" and self.check.since is None and self.alive
         return bool(before and self.text["failure"])
 
-    def _untied(self) -> str:
+    def _untied(self, line: int) -> str:
         """Why a ready line may be another run's; empty if it is this one's."""
-        tied = self.facts["tied"]
+        earlier = line <= (self.facts.get("lines_before") or 0) and "tied_earlier" in self.facts
+        tied = self.facts["tied_earlier" if earlier else "tied"]
         if tied in ("mark", "time", "born") or self.check.fresh_within is not None:
             return ""
         if self.check.since is None and self.check.process is None:
@@ -510,12 +511,23 @@ class _Case:
                 f"the log was written {seconds(-self.facts['file']['age'])} in the future of the host's clock"
             )
         if self.facts["rotated"]:
-            followed = ", ".join(self.facts["followed"]) or "no predecessor was found"
-            self.warnings.append(f"the log was {self.facts['rotated']} since the mark; followed back to: {followed}")
-        if self.facts["tied"] == "written":
+            self.warnings.append(self._rotation())
+        if self.facts.get("passed_over"):
+            self.warnings.append(
+                f"{self.facts['passed_over']} was written to since and ends in a failure; taken for an earlier run's"
+            )
+        if "written" in (self.facts["tied"], self.facts.get("tied_earlier")):
             self.warnings.append(
                 "which lines are of this run can't be told by their times; mark() before a launch tells it"
             )
+
+    def _rotation(self) -> str:
+        began = "mark" if self.facts["tied"] == "mark" else "launch" if self.facts["since"] else "last run began"
+        followed, lines = ", ".join(self.facts["followed"]), self.facts.get("lines_before")
+        if not followed:
+            return f"the log was {self.facts['rotated']} since the {began}; no predecessor was found"
+        counting = f"; lines count on: line {lines + 1} is the first of {self.check.path}" if lines else ""
+        return f"the log was {self.facts['rotated']} since the {began}; followed back to: {followed}{counting}"
 
     # Findings.
 
@@ -547,6 +559,8 @@ class _Case:
             "since",
             "rotated",
             "followed",
+            "lines_before",
+            "passed_over",
             "encoding",
             "oom",
             "now",

@@ -1,4 +1,4 @@
-"""The bytes of a log that belong to this run: from a mark on, through rotation; the first 64 KiB and the last 4 MiB of them.
+"""The bytes of a log that belong to this run, through rotation: the first 64 KiB and the last 4 MiB of them.
 
 A log grows by its nature, so it is judged up to its size at opening.  Line numbers count line feeds from the beginning
 of the file, also those of the part that is skipped (up to 1 GiB of it).
@@ -39,13 +39,27 @@ MAGIC = (
 
 
 class Text:
-    """Pieces of this run's text, oldest first: (first line number, bytes, of an earlier file or not)."""
+    """Pieces of this run's text, oldest first: (first line number, bytes, the earlier file that they are of or "").
+
+    Lines count on from an earlier file into this one, as if it had never been rotated: `lines_before` are the earlier's.
+    """
 
     def __init__(self):
         self.pieces, self.size, self.start, self.examined, self.skipped = [], 0, 0, 0, 0
-        self.binary = None
+        self.binary, self.cut = None, False  # cut: text from before the run was left out
         self.encoding, self.rotated, self.whole_lines = "utf-8", "", True
-        self.followed = []
+        self.followed, self.earlier, self.lines_before = [], 0, 0
+
+    def take_before(self, ending, skipped):
+        """Puts the end of an earlier file in front; skipped: bytes of this run before it that are not read."""
+        last = ending.last
+        self.lines_before = last
+        self.pieces = [(_plus(number, last), data, which) for number, data, which in self.pieces]
+        self.pieces.insert(0, (ending.number, ending.data, ending.path))
+        self.followed.append(ending.path)
+        self.examined += len(ending.data)
+        self.skipped += skipped
+        self.earlier += len(ending.data) + skipped
 
 
 def read(place, file, path, info, mark=None):
@@ -60,6 +74,10 @@ def read(place, file, path, info, mark=None):
         text.encoding = encoding_of(beginning)
         _read(file, text)
     return text
+
+
+def _plus(number, more):
+    return None if number is None or more is None else number + more
 
 
 def _start(place, file, path, info, mark, text):
@@ -79,47 +97,84 @@ def _start(place, file, path, info, mark, text):
 
 def _earlier(place, path, mark, text):
     """Takes the end of a predecessor in, if it is the file that was marked."""
-    try:
-        with place.open(path) as file:
-            plain = _gunzipped(file) if path.endswith(".gz") else file
-            if zlib.crc32(_at(plain, 0, mark["head"])) != mark["crc"]:
-                return False
-            end = plain.seek(0, 2)
-            start = min(mark["size"], end)
-            cut = max(start, end - CHUNK)
-            text.pieces.append((_lines_before(plain, cut), _at(plain, cut, end - cut), path))
-            text.followed.append(path)
-            text.examined += end - cut
-            text.skipped += cut - start
-            return True
-    except (OSError, EOFError, CannotSee, zlib.error):
+    found = _ending(place, path)
+    if found is None or zlib.crc32(found.head[: mark["head"]]) != mark["crc"]:
         return False
+    if mark["head"] == 0 and found.mtime < mark["now"] - 1:  # an empty file is like any other: this one is older
+        return False
+    found.cut_before(min(mark["size"], found.start + len(found.data)))
+    text.take_before(found, max(0, found.start - mark["size"]))
+    return True
 
 
-def predecessor(place, path, began):
-    """(its path, its pieces: the last MiB) of the file that was rotated away, if it was written to since `began`."""
+def predecessor(place, path, since):
+    """The `Ending` of the file that was rotated away, if it was written to since then (epoch); else None."""
     for suffix in PREDECESSORS:
         where = os.fspath(path) + suffix
         try:
-            if place.stat(where).st_mtime < began - 1:
-                continue
-            with place.open(where) as file:
-                plain = _gunzipped(file) if where.endswith(".gz") else file
-                end = plain.seek(0, 2)
-                cut = max(0, end - CHUNK)
-                return where, [(_lines_before(plain, cut), _at(plain, cut, end - cut), where)]
-        except (OSError, EOFError, CannotSee, zlib.error):
+            fresh = place.stat(where).st_mtime >= since
+        except OSError:
             continue
+        found = _ending(place, where) if fresh else None
+        if found is not None and what_else(found.head) is None:
+            return found
     return None
 
 
-def _gunzipped(file):
-    """At most the first 16 MiB of what a gzip file holds; a bound on memory, whatever it claims."""
-    import gzip
-    import io
+class Ending:
+    """The end of a rotated file: its path, mtime, first KiB, last MiB (`data`, from byte `start` and line `number` on)."""
 
-    with gzip.GzipFile(fileobj=file) as packed:
-        return io.BytesIO(packed.read(16 << 20))
+    def __init__(self, path, mtime, head, number, start, data):
+        self.path, self.mtime, self.head, self.number, self.start, self.data = path, mtime, head, number, start, data
+        self.cut = False
+
+    def cut_before(self, position):
+        """Leaves out what stands before this byte of the file."""
+        gone = position - self.start
+        if gone > 0:
+            self.number += self.data.count(b"\n", 0, gone) if self.number is not None else 0
+            self.start, self.data, self.cut = position, self.data[gone:], True
+
+    @property
+    def last(self):
+        """The number of its last line; None if they were not counted."""
+        if self.number is None:
+            return None
+        return self.number - 1 + self.data.count(b"\n") + (not self.data.endswith(b"\n") and bool(self.data))
+
+
+def _ending(place, path):
+    """The `Ending` of a file, plain or gzip; None if it can't be read, or unpacks to more than 1 GiB."""
+    try:
+        with place.open(path) as file:
+            mtime = os.fstat(file.fileno()).st_mtime
+            head, number, start, data = _unpacked(file) if path.endswith(".gz") else _plain(file)
+    except (OSError, EOFError, CannotSee, zlib.error):
+        return None
+    encoding = encoding_of(head)
+    return Ending(path, mtime, head, number, start, _narrow(data, encoding) if encoding != "utf-8" else data)
+
+
+def _plain(file):
+    end = file.seek(0, 2)
+    start = max(0, end - CHUNK)
+    return _at(file, 0, 1024), _lines_before(file, start), start, _at(file, start, end - start)
+
+
+def _unpacked(file):
+    """As `_plain`, of what a gzip file holds: unpacked piece by piece, so that memory has a bound whatever it claims."""
+    import gzip
+
+    head, number, start, data = b"", 1, 0, b""
+    with gzip.GzipFile(fileobj=file) as plain:
+        while start <= COUNTED:
+            part = plain.read(CHUNK)
+            if not part:
+                return head, number, start, data
+            head, data = head or part[:1024], data + part
+            gone = max(0, len(data) - CHUNK)
+            number, start, data = number + data.count(b"\n", 0, gone), start + gone, data[gone:]
+    raise CannotSee("unsupported", "it unpacks to more than 1 GiB")
 
 
 def _at(file, position, size):
@@ -138,17 +193,18 @@ def _read(file, text):
     size, start = text.size, text.start
     wide = text.encoding.startswith("utf-16")
     if size - start <= HEAD + TAIL:
-        text.pieces.append((_lines_before(file, start), _at(file, start, size - start), ""))
+        pieces = [(_lines_before(file, start), _at(file, start, size - start), "")]
     else:
         cut = size - TAIL
         cut -= cut % 2 if wide else 0
-        text.pieces.append((_lines_before(file, start), _at(file, start, HEAD), ""))
-        text.pieces.append((_lines_before(file, cut), _at(file, cut, TAIL), ""))
+        pieces = [(_lines_before(file, start), _at(file, start, HEAD), "")]
+        pieces.append((_lines_before(file, cut), _at(file, cut, TAIL), ""))
         text.skipped += size - start - HEAD - TAIL
         text.whole_lines = False
     text.examined += min(size - start, HEAD + TAIL)
     if wide:
-        text.pieces = [(number, _narrow(data, text.encoding), which) for number, data, which in text.pieces]
+        pieces = [(number, _narrow(data, text.encoding), which) for number, data, which in pieces]
+    text.pieces += [(_plus(number, text.lines_before), data, which) for number, data, which in pieces]
 
 
 def _narrow(data, encoding):

@@ -108,7 +108,7 @@ class Story(Tracebacks):
         """Takes one piece of whole bytes in; `number` is that of its first line (None where it is not known)."""
         position, last = 0, len(data)
         counted = number is not None
-        number = number or 1
+        number = number or self.last + 1  # numbers never go back: what stands behind is told by them
         while position < last:
             end = data.find(b"\n", min(position + (65536 if last - position < 131072 else 262144), last))
             end = last if end < 0 else end

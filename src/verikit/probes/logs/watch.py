@@ -17,6 +17,9 @@ LAUNCHER = re.compile(rb"^nohup: [^\n]*$", re.M)
 """What stands in a log whose program has said nothing."""
 
 SAMPLE = 0.2
+GOES_ON = 60.0
+"""Seconds between a rotated file's last write and its successor's first, at most, for the one to go on in the other."""
+
 SLACK = 5.0
 """Seconds by which a shell may open a log before its program starts."""
 
@@ -65,8 +68,9 @@ def inspect(
     patterns = (ignore, failing, ready, done, named, progress)
     facts["text"], facts["blank"] = _told(text.pieces, patterns), _blank(text.pieces)
     place.progress(text.examined, text.size)
-    if facts["blank"] and mark is None and began is not None:
-        _before_rotation(place, path, facts, began, patterns)
+    if mark is None:
+        _follow(place, path, facts, text, began, since, patterns)
+    facts["lines_before"] = text.lines_before
     _computing(place, facts, process)
     _kernel(place, facts)
     return facts
@@ -84,25 +88,65 @@ def _blank(pieces):
     return not any(LAUNCHER.sub(b"", data[:4096]).strip(BLANKS) or data[4096:].strip(BLANKS) for _, data, _ in pieces)
 
 
-def _before_rotation(place, path, facts, began, patterns):
-    """A log just rotated says nothing; then its predecessor speaks, if it was written to since the run began.
+# Through a rotation without a mark.
 
-    A failure there is this run's only if the process is gone: a live one has begun anew.
+
+def _follow(place, path, facts, text, began, since, patterns):
+    """Takes in what was rotated away since the run began, where this file holds nothing from before it.
+
+    A failure there that no times tie to the run is left out, and told as `passed_over`, if the run may have begun anew
+    since: its process lives, or no launch time was given.
     """
-    found = reading.predecessor(place, path, began)
+    alone = facts["text"]
+    if text.cut or (began is None and (alone["run_start"] or facts["blank"])):
+        return
+    when = began - 1 if began is not None else _file_began(place, path, facts, text)
+    found = reading.predecessor(place, path, when) if when is not None else None
     if found is None:
         return
-    where, pieces = found
-    told = _told(pieces, patterns)
-    gone = facts["process"] is not None and facts["process"]["state"] in ("gone", "zombie")
-    if not _blank(pieces) and (gone or told["failure"] is None):
-        facts.update(text=told, blank=False, rotated="replaced", followed=[where])
+    tied = _tie_of_earlier(place, facts, found, began)
+    piece = [(found.number, found.data, found.path)]
+    if _blank(piece):
+        return
+    state = (facts["process"] or {}).get("state", "gone" if since is not None else None)
+    if tied != "time" and state not in ("gone", "zombie") and _told(piece, patterns)["failure"]:
+        facts["passed_over"] = found.path
+        return
+    text.take_before(found, 0 if found.cut else found.start)
+    facts.update(text=_told(text.pieces, patterns), blank=False, rotated="rotated", followed=text.followed)
+    facts.update(tied_earlier=tied, coverage=_coverage(text))
+    if tied != "time" and alone["asked_ready"]:  # the line that is this run's for certain
+        facts["text"]["asked_ready"] = alone["asked_ready"] + (text.lines_before or 0)
+
+
+def _file_began(place, path, facts, text):
+    """When the other file must at least have been written to, for this one to go on where it ended: a minute before."""
+    data = text.pieces[0][1] if text.pieces else b""
+    first, zone = _first_stamp(data, 0), _zone(text.pieces, facts["file"]["mtime"])
+    born = first[0] - zone if first is not None and zone is not None else reading.born(place, path)
+    return born - GOES_ON if born is not None else None
+
+
+def _tie_of_earlier(place, facts, found, began):
+    """What ties a rotated file to the run, in a word of `_tie`; cuts off what was written before it, where times tell."""
+    if began is None:
+        return ""
+    piece = (found.number, found.data, found.path)
+    zone = _zone([piece], found.mtime)
+    if zone is not None:
+        kept = _since([piece], began + zone)
+        found.cut_before(found.start + len(found.data) - sum(len(data) for _, data, _ in kept))
+        return "time"
+    if facts["tied"] != "born" or found.path.endswith(".gz"):
+        return "written"  # a copy is younger than what it holds
+    born = reading.born(place, found.path)
+    return "born" if born is not None and born >= began - 1 else "written"
 
 
 def _coverage(text):
     if text is None:
         return {"bytes": 0, "of": 0}
-    return {"bytes": text.examined, "of": text.size, "before_mark": text.start, "skipped": text.skipped}
+    return {"bytes": text.examined, "of": text.size + text.earlier, "before_mark": text.start, "skipped": text.skipped}
 
 
 def _mark(place, file, info):
@@ -170,16 +214,22 @@ def _tie(place, path, facts, text, began):
         return ""
     if facts["file"]["mtime"] < began - 1:
         return "before"
-    last, zone = None, None
-    for _, data, _ in text.pieces[-1:]:
-        for raw in reversed(data[-8192:].split(b"\n")):
-            last = last or clock.stamp(raw.decode("utf-8", "replace"))
-    zone = clock.ahead_of(last, facts["file"]["mtime"])
+    zone = _zone(text.pieces, facts["file"]["mtime"])
     if zone is not None:
-        text.pieces = _since(text.pieces, began + zone)
+        before, text.pieces = text.pieces, _since(text.pieces, began + zone)
+        text.cut = text.pieces != before
         return "time"
     made = reading.born(place, path)
     return "born" if made is not None and made >= began - 1 else "written"
+
+
+def _zone(pieces, written):
+    """By how much the times in some text are ahead of the host's clock, by its last one; None if they don't serve."""
+    last = None
+    for _, data, _ in pieces[-1:]:
+        for raw in reversed(data[-8192:].split(b"\n")):
+            last = last or clock.stamp(raw.decode("utf-8", "replace"))
+    return clock.ahead_of(last, written)
 
 
 def _since(pieces, when):
