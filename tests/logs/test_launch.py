@@ -24,6 +24,15 @@ for n in range(200):
 """
 DIES = "import time\nprint('loading', flush=True)\ntime.sleep(1)\nimport no_such_module_here\n"
 HANGS = "import time\nprint('loading', flush=True)\ntime.sleep(60)\n"
+FILLS = """
+import os, sys
+print("loading", flush=True)
+with open(sys.argv[1], "wb", buffering=0) as out:
+    for n in range(200):
+        if out.write(os.urandom(8192)) != 8192:
+            out.write(b"the rest")
+        print(f"shard {n}/200 written", flush=True)
+"""
 LONG = 20.0
 """Seconds that a wait may take; each test ends long before."""
 
@@ -47,11 +56,11 @@ def launch(tmp_path):
     """Starts a script as `nohup python script > job.log 2>&1 &` does; ends what it started."""
     started = []
 
-    def start(code):
+    def start(code, *arguments, log=tmp_path / "job.log"):
         script = tmp_path / "job.py"
         script.write_text(code)
-        python, job, log = (shlex.quote(str(each)) for each in (sys.executable, script, tmp_path / "job.log"))
-        command = f"exec nohup {python} {job} > {log} 2>&1"
+        words = shlex.join(str(each) for each in (sys.executable, script, *arguments))
+        command = f"exec nohup {words} > {shlex.quote(str(log))} 2>&1"
         started.append(subprocess.Popen(["sh", "-c", command], stdin=subprocess.DEVNULL))
         return started[-1]
 
@@ -59,6 +68,22 @@ def launch(tmp_path):
     for child in started:
         child.kill()
         child.wait()
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A file on a file system of 256 KiB, in a mount of its own; `/dev/full` for those who may not mount."""
+    if os.geteuid():
+        yield "/dev/full"
+        return
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", folder], capture_output=True)
+    try:
+        yield folder / "out.bin" if mounted.returncode == 0 else "/dev/full"  # a container's root may not mount either
+    finally:
+        if mounted.returncode == 0:
+            subprocess.run(["umount", "--lazy", folder], check=True)
 
 
 def watched(tmp_path, host, before, **more):
@@ -113,6 +138,36 @@ def test_killed(tmp_path, host, launch):
     assert first.verdict is PASS
     assert (report.verdict, facts(report)["state"]) == (FAIL, "died_silently")
     assert took < LONG / 2
+
+
+def test_full_disk(tmp_path, host, launch, small):
+    """
+    A job that fills its file system dies of it; the line and the kind say so.
+    """
+    before = mark(tmp_path / "job.log", on=host)
+    launch(FILLS, small)
+
+    report = verify(LogHealthy(tmp_path / "job.log", ready="199/200", since=before).eventually(within=LONG), on=host)
+    found = report.leaves()[0].finding
+    assert (found.verdict, found.final, facts(report)["kind"]) == (FAIL, True, "no_space")
+    assert "No space left on device" in facts(report)["excerpt"]
+
+
+def test_log_on_the_full_disk(host, launch, small):
+    """
+    Where the log itself is on the full file system the last words are lost; that it is full is still there to see.
+    """
+    if small == "/dev/full":
+        pytest.xfail("a log can't be on /dev/full, and no file system may be mounted here")
+    log = small.with_name("job.log")
+    before = mark(log, on=host)
+    child = launch(FILLS.replace("written", "written " + "x" * 3000), small, log=log)
+    child.wait()
+
+    report = verify(LogHealthy(log, since=before, process=child.pid).eventually(within=LONG), on=host)
+    found = report.leaves()[0].finding
+    assert (found.verdict, found.final, facts(report)["kind"]) == (FAIL, True, "no_space")
+    assert "no space left" in found.reason.lower()
 
 
 def test_yesterdays_ready_line(tmp_path, host, launch):

@@ -255,7 +255,8 @@ class _Case:
             "nothing has been written" if self.facts["tied"] in ("before", "mark") else "it holds no output"
         )
         if self.dead:
-            return self._caused("empty", self._death(), f"{subject}; {self._process_words()}", final=self._over)
+            words = f"{subject}; {self._process_words()}{self._full()}"
+            return self._caused("empty", self._death(), words, final=self._over)
         if not self.alive:
             if self.process.get("unseen"):
                 return self._unseen()
@@ -272,7 +273,9 @@ class _Case:
             ", cut off in the middle" if self.text["ends_in_line"] else ""
         )
         return self._caused(
-            "died_silently", self._death(), self._subject(f"it just ends; {self._process_words()}; {tail}")
+            "died_silently",
+            self._death(),
+            self._subject(f"it just ends; {self._process_words()}; {tail}{self._full()}"),
         )
 
     def _hung(self) -> Finding | None:
@@ -433,7 +436,7 @@ class _Case:
 
     def _death(self) -> Mapping[str, Any]:
         kills = (self.facts.get("oom") or {}).get("kills")
-        kind = "host_oom" if kills else "killed"
+        kind = "host_oom" if kills else "no_space" if self._full() else "killed"
         hint = tables.HINTS[kind]
         return {
             "kind": kind,
@@ -443,6 +446,10 @@ class _Case:
             "rank": None,
             "pid": self.process.get("pid"),
         }
+
+    def _full(self) -> str:
+        """Says that nothing can be written to the log any more, its last words either; empty where it can."""
+        return "; no space left on the log's file system" if self.facts["file"].get("free") == 0 else ""
 
     @staticmethod
     def _stuck(kind: str, line: Any, excerpt: Any) -> Mapping[str, Any]:

@@ -55,6 +55,7 @@ def inspect(
         "device": info.st_dev,
         "mtime": info.st_mtime,
         "age": facts["now"] - info.st_mtime,
+        "free": _free(path),
     }
     facts["rotated"], facts["followed"], facts["encoding"] = text.rotated, text.followed, text.encoding
     facts["coverage"] = _coverage(text)
@@ -74,6 +75,15 @@ def inspect(
     _computing(place, facts, process)
     _kernel(place, facts)
     return facts
+
+
+def _free(path):
+    """Bytes that the log's file system still takes; None where it does not say."""
+    try:
+        told = os.statvfs(path)
+    except OSError:
+        return None
+    return told.f_bavail * told.f_frsize if told.f_blocks else None
 
 
 def _told(pieces, patterns):
