@@ -16,6 +16,7 @@ import re
 import struct
 
 from verikit.probes.formats.layout import Broken, uncollected
+from verikit.probes.formats.pickle_names import may_hold_members
 from verikit.probes.place import CannotSee
 
 OPCODES = 30 * 1000 * 1000
@@ -33,6 +34,16 @@ LONG = 1 << 16
 # How a name is used, the weakest first: the strongest use is kept.
 USES = ("named", "constructed", "called", "changed")
 NAMED, CONSTRUCTED, CALLED, CHANGED = range(4)
+
+
+GETATTR = "builtins.getattr"
+
+
+def _member(args):
+    """Whether these are the arguments by which Python 3.11.0 to 3.11.3 pickles a member of an enumeration."""
+    if type(args) is not tuple or len(args) != 2 or type(args[0]) is not Global or type(args[1]) is not str:
+        return False
+    return args[1].isidentifier() and args[1][0] != "_" and may_hold_members(args[0].name)
 
 
 class Global:
@@ -115,6 +126,7 @@ def walk(data, layout=None, where="", start=0, opcodes=OPCODES, build=None):
             "bad_pickle", "the pickle makes no sense at byte %d: %s" % (machine.at, error), machine.at
         ) from None
     finally:
+        machine.settle()
         if layout is not None:
             layout.pickled(machine.walk, where)
     return machine.walk
@@ -157,7 +169,7 @@ class _Machine:
         self.build = dict(_PLAIN, **build) if build else _PLAIN
         self.fetched = _fetched(data) if len(data) - start > LARGE else None
         self.walk = Walk()
-        self.names = self.walk.names
+        self.names, self.members = self.walk.names, 0
 
     def run(self, opcodes):
         # A state dict of 10^5 tensors has 3,200,000 opcodes: the ten commonest are handled here, in the order
@@ -305,13 +317,25 @@ class _Machine:
     def called(self, function, args, how=CALLED):
         """The outcome of a call, as a symbol; plain containers as themselves."""
         if type(function) is Global:
+            if function.name == GETATTR and _member(args):
+                self.members += 1
+                args[0].use = max(args[0].use, CONSTRUCTED)
+                return Call(function, args)
             if function.use < how:
                 function.use = how
             build = self.build.get(function.name)
             plain = build(args) if build else None
             if plain is not None:
                 return plain
+        elif type(function) is Call and function.name == GETATTR:
+            function.function.use = CALLED  # a member is a value; what is called was a method
         return Call(function, args)
+
+    def settle(self):
+        """At the end: getattr that only named members of enumerations is no name of its own."""
+        for key in [key for key, item in self.names.items() if item.name == GETATTR and not item.use]:
+            if self.members:
+                del self.names[key]
 
     def set_items(self, target, items):
         """`target[key] = value` for the flat list key, value, key, value …"""
