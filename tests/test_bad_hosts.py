@@ -7,6 +7,7 @@ Each row of "bad input" that concerns the way to a host is here, or in `test_ssh
 from __future__ import annotations
 
 import asyncio
+import glob
 import os
 import random
 import re
@@ -351,9 +352,9 @@ def no_places(monkeypatch):
 
 
 def python_or_skip(version: str) -> str:
-    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
-    for path in sorted(root.glob(f"{version}.*")):
-        return str(path / "bin/python")
+    root = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
+    for path in sorted(glob.glob(f"{root}/versions/{version}.*/bin/python")):
+        return path
     pytest.skip(f"no Python {version} here")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import glob
 import os
 import signal
 import subprocess
@@ -592,8 +593,9 @@ def test_numbers_given_out_again():
 
 def pythons() -> dict[str, str]:
     """Interpreters by version: those of pyenv, if it is there, and this one."""
-    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
-    found = {".".join(path.name.split(".")[:2]): str(path / "bin/python") for path in root.glob("[0-9]*")}
+    root = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
+    paths = glob.glob(f"{root}/versions/[0-9]*/bin/python")
+    found = {".".join(path.split("/")[-3].split(".")[:2]): path for path in paths}
     return {f"{sys.version_info[0]}.{sys.version_info[1]}": sys.executable, **found}
 
 
