@@ -15,7 +15,7 @@ import pytest
 from verikit import FAIL, PASS, UNKNOWN, Cause, Check, LogHealthy, Mark
 from verikit.checks.log import register_program
 from verikit.probes import files
-from verikit.probes.logs import reading
+from verikit.probes.logs import reading, watch
 from verikit.probes.place import Place
 from verikit.testing.here import examine_here
 
@@ -298,17 +298,79 @@ def test_what_is_read_of_a_predecessor_is_bounded(tmp_path):
         assert found.facts["coverage"]["skipped"] == len(body) + len(stamped(now, "step 6")) - reading.CHUNK
 
 
+def goes_on(path, found):
+    """The mark of where a look ended."""
+    return Mark(path, {"local": found.facts["mark"]})
+
+
 def test_state_to_go_on_from(tmp_path):
     """
-    The facts carry a mark: a later look from it reads only what is new.
+    The facts carry a mark: a later look from it reads only what is new, and numbers its lines as before.
     """
     path = log(tmp_path, "step 1\nstep 2\n")
-    mark = Mark(path, {"local": look(path).facts["mark"]})
+    first = look(path)
     with path.open("a") as file:
         file.write("step 3\n")
+    second = look(path, since=goes_on(path, first))
+    with path.open("a") as file:
+        file.write(CRASH)
+    third = look(path, since=goes_on(path, second))
+
+    assert (second.verdict, second.facts["coverage"]["bytes"]) == (PASS, len("step 3\n"))
+    assert (third.verdict, third.facts["line"], third.facts["coverage"]["bytes"]) == (FAIL, 6, len(CRASH))
+    assert goes_on(path, look(path, since=goes_on(path, third))) != goes_on(path, third)  # the clock goes on
+
+
+class Counting(Place):
+    """A place that counts the bytes that are read from files."""
+
+    def __init__(self):
+        super().__init__()
+        self.bytes = 0
+
+    def open(self, path, special=False):
+        place, file = self, super().open(path, special)
+
+        class Counted(type(file)):
+            def read(self, size=-1):
+                data = super().read(size)
+                place.bytes += len(data)
+                return data
+
+        return Counted(file.detach())
+
+
+def test_bytes_read_from_a_resumed_state(tmp_path):
+    """
+    A look that goes on from another's mark touches a few KiB of a log of any size: not even its lines are counted again.
+    """
+    path = log(tmp_path, "step 7 loss 2.0\n" * 300_000)
+    place = Counting()
+    first = watch.inspect(place, str(path))
+    whole, place.bytes = place.bytes, 0
+    with path.open("a") as file:
+        file.write("step 8 loss 1.9\n")
+    again = watch.inspect(place, str(path), mark=first["mark"])
+
+    assert whole > 4_000_000
+    assert place.bytes < 8192
+    assert (again["coverage"]["bytes"], again["text"]["progress"]["line"]) == (16, 300_001)
+
+
+def test_state_outlives_a_rotation(tmp_path):
+    """
+    A resumed look follows the file that it knew to where it was renamed, and counts lines in the new file from one.
+    """
+    path = log(tmp_path, "step 1\nstep 2\n")
+    mark = goes_on(path, look(path))
+    with path.open("a") as file:
+        file.write("step 3\n")
+    path.rename(tmp_path / "job.log.1")
+    log(tmp_path, "step 4\n")
 
     found = look(path, since=mark)
-    assert (found.verdict, found.facts["coverage"]["bytes"]) == (PASS, len("step 3\n"))
+    assert (found.verdict, found.facts["coverage"]["bytes"], found.facts["progress"]["line"]) == (PASS, 14, 4)
+    assert found.facts["mark"]["line"] == 2
 
 
 # Where text alone does not decide.

@@ -49,6 +49,7 @@ class Text:
         self.binary, self.cut = None, False  # cut: text from before the run was left out
         self.encoding, self.rotated, self.whole_lines = "utf-8", "", True
         self.followed, self.earlier, self.lines_before = [], 0, 0
+        self.line, self.ends_at = None, None  # numbers in this file of the lines at `start`, if known, and at the end
 
     def take_before(self, ending, skipped):
         """Puts the end of an earlier file in front; skipped: bytes of this run before it that are not read."""
@@ -87,6 +88,7 @@ def _start(place, file, path, info, mark, text):
     same = (info.st_dev, info.st_ino) == (mark["device"], mark["inode"])
     grown = info.st_size >= mark["size"] and zlib.crc32(_at(file, 0, mark["head"])) == mark["crc"]
     if same and grown:
+        text.line = mark.get("line")  # a look's own mark knows it: what was read once is not counted again
         return mark["size"]
     text.rotated = "truncated" if same else "replaced"
     for suffix in PREDECESSORS:
@@ -192,16 +194,18 @@ def _at(file, position, size):
 def _read(file, text):
     size, start = text.size, text.start
     wide = text.encoding.startswith("utf-16")
+    first = text.line or _lines_before(file, start)
     if size - start <= HEAD + TAIL:
-        pieces = [(_lines_before(file, start), _at(file, start, size - start), "")]
+        pieces = [(first, _at(file, start, size - start), "")]
     else:
         cut = size - TAIL
         cut -= cut % 2 if wide else 0
-        pieces = [(_lines_before(file, start), _at(file, start, HEAD), "")]
-        pieces.append((_lines_before(file, cut), _at(file, cut, TAIL), ""))
+        pieces = [(first, _at(file, start, HEAD), "")]
+        pieces.append((_lines_before(file, cut, start, first), _at(file, cut, TAIL), ""))
         text.skipped += size - start - HEAD - TAIL
         text.whole_lines = False
     text.examined += min(size - start, HEAD + TAIL)
+    text.ends_at = _plus(pieces[-1][0], pieces[-1][1].count(b"\n"))
     if wide:
         pieces = [(number, _narrow(data, text.encoding), which) for number, data, which in pieces]
     text.pieces += [(_plus(number, text.lines_before), data, which) for number, data, which in pieces]
@@ -211,12 +215,15 @@ def _narrow(data, encoding):
     return data.decode(encoding, "replace").lstrip("\ufeff").encode("utf-8", "replace")
 
 
-def _lines_before(file, position):
-    """The number of the line that begins at or holds this position; None beyond what is counted."""
-    if position > COUNTED:
+def _lines_before(file, position, known=0, line=1):
+    """The number of the line that begins at or holds this position; None beyond what is counted.
+
+    known: a position before it, of which the line's number is known.
+    """
+    if line is None or position - known > COUNTED:
         return None
-    file.seek(0)
-    lines, left = 1, position
+    file.seek(known)
+    lines, left = line, position - known
     while left > 0:
         part = file.read(min(left, CHUNK))
         if not part:

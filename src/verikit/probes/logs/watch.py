@@ -38,7 +38,7 @@ def inspect(
         with place.open(path) as file:
             info = os.fstat(file.fileno())
             text = reading.read(place, file, path, info, mark)
-            facts["mark"] = _mark(place, file, info)
+            facts["mark"] = _mark(place, file, info, text)
     except FileNotFoundError:
         facts.update(state="missing", coverage=_coverage(None))
         return facts
@@ -159,8 +159,8 @@ def _coverage(text):
     return {"bytes": text.examined, "of": text.size + text.earlier, "before_mark": text.start, "skipped": text.skipped}
 
 
-def _mark(place, file, info):
-    """What `since=` takes to go on from here: the resumable state."""
+def _mark(place, file, info, text):
+    """What `since=` takes to go on from here: an entry of a Mark, and the number of the line where it goes on."""
     import zlib
 
     file.seek(0)
@@ -172,6 +172,7 @@ def _mark(place, file, info):
         "now": place.now(),
         "crc": zlib.crc32(head),
         "head": len(head),
+        "line": text.ends_at,
     }
 
 
