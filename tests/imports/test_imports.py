@@ -354,3 +354,21 @@ def test_shares_are_runs_of_neighbours(tmp_path):
 
     assert files == [file for share in shares for file in share]
     assert [1, 5] == [len(share) for share in shares]
+
+
+@pytest.mark.parametrize("tree", [False, True])
+def test_a_version_that_is_not_here(tmp_path, tree):
+    """
+    Modules that the version has lost are M8, whatever this interpreter still has; else a PASS says what it did not look at.
+    """
+    path = tmp_path if tree else tmp_path / "a.py"
+    (tmp_path / "a.py").write_text("import asynchat\nprint(asynchat)\n")
+    lost = examine_here(ImportConflict(path, python="3.19"))
+    (tmp_path / "a.py").write_text("import json\nprint(json)\n")
+    fine = examine_here(ImportConflict(path, python="3.19"))
+
+    assert lost.verdict is FAIL
+    assert "M8: line 1 imports asynchat, which was removed in Python 3.12" in lost.reason
+    assert fine.verdict is PASS
+    assert "Python 3.19.0 is not on this host: what is installed for it was not looked at" in fine.reason
+    assert "not on this host" not in examine_here(ImportConflict(path)).reason

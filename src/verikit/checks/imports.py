@@ -99,7 +99,7 @@ class ImportConflict(Check):
             )
         if not facts["bound"]:
             return Finding(UNKNOWN, f"{subject}: no import binds {self.name}", facts=facts, cause=Cause.NOTHING_SEEN)
-        return Finding(PASS, f"{subject}: {self._clean(facts)}", facts=facts, warnings=facts["notes"])
+        return Finding(PASS, f"{subject}: {self._clean(facts)}{_unasked(facts)}", facts=facts, warnings=facts["notes"])
 
     def _clean(self, facts: Facts) -> str:
         seen = f"{count(facts['imports'], 'imported name')} in {count(facts['lines'], 'line')}"
@@ -126,7 +126,15 @@ def _tree(subject: str, facts: Facts) -> Finding:
         rest = f"{count(facts['untold'], 'file')} of {facts['files']:,} can't be told"
         rest += f"; the first: {row['file']}: {row['message']}"
         return Finding(UNKNOWN, f"{subject}: {rest}", facts=facts, cause=Cause.AMBIGUOUS)
-    return Finding(PASS, f"{subject}: no conflict; {seen}", facts=facts)
+    return Finding(PASS, f"{subject}: no conflict; {seen}{_unasked(facts)}", facts=facts)
+
+
+def _unasked(facts: Facts) -> str:
+    """What a PASS does not cover where the version that will run the file is not on the host."""
+    target = facts.get("python")
+    if not target or target["executable"]:
+        return ""
+    return f"; Python {target['version']} is not on this host: what is installed for it was not looked at"
 
 
 def _worst(facts: Facts) -> str:

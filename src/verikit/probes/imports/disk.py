@@ -91,7 +91,7 @@ class Disk:
         version, top = self.names.world.version, module.partition(".")[0]
         since = removed(version, top)
         late = not_yet(version, top)
-        if guarded or not (since or late) or self.resolver.find(top) is not None:
+        if guarded or not (since or late) or self.resolver.has(top):
             return
         if self._spare(arm) if self.asked else is_fallback(arm):
             return

@@ -258,6 +258,13 @@ class Resolver:
             self.found[key] = self._find(name)
         return self.found[key]
 
+    def has(self, top):
+        """Whether the target has a module of that name; what only stands in for its standard library shows nothing of it."""
+        found = self.find(top)
+        if found is None or not self.known.get("guessed"):
+            return found is not None
+        return bool(found.file) and not found.file.startswith(self.known["path"][0])
+
     def _find(self, name):
         if not name or name.startswith("."):
             return None

@@ -32,7 +32,9 @@ def inspect(place, path, run_as="auto", root=None, python="host"):
             raise CannotSee("probe_error", "a process that judged a part of %s ended without an answer" % path)
         more = json.loads(said.decode("ascii"))
         rows = {key: rows[key] + more[key] for key in rows}
-    return summed(path, files, rows)
+    facts = summed(path, files, rows)
+    look.target_version(place, python, facts)
+    return facts
 
 
 def shared_out(place, files, cores):
@@ -106,7 +108,8 @@ def forked(place, files, run_as, root, python, shared):
     """(pid, pipe) of a fork that judges a share and answers in one line."""
     import warnings
 
-    heard, said, asker = *os.pipe(), os.getpid()
+    heard, said = os.pipe()
+    asker = os.getpid()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # 3.12 warns of threads: the child parses, and ends without clean-up
         pid = os.fork()
