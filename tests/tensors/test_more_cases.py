@@ -266,3 +266,14 @@ def test_bounds_that_exclude_each_other():
     for spec in ("l.{i:5..2}: [4]", "a: [4] & in 9..3"):
         with pytest.raises(ValueError, match="nothing lies in"):
             TensorShapeSane("x.pt", spec)
+
+
+def test_dims_that_nothing_speaks_of():
+    """
+    A name in dims= that the spec does not use is a warning: a slip there leaves the claim wider than it was meant.
+    """
+    found = examine_here(TensorShapeSane({"w": torch.zeros(2, 4)}, {"w": "a h"}, dims={"hh": 4}))
+    used = examine_here(TensorShapeSane({"w": torch.zeros(2, 4)}, {"w": "a h"}, dims={"h": "2*k", "k": 2}))
+
+    assert found.warnings == ("dims= names hh, which the spec does not use",)
+    assert used.warnings == ()

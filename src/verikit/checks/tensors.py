@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import random
+import re
 from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any, ClassVar, NamedTuple
@@ -292,10 +293,17 @@ class TensorShapeSane(Check):
             )
         left = facts.get("left", ())
         finding = self._passed(entries, files, outcome.dims, outcome, told, drawn)
-        warning = (
-            f"{count(len(left), 'file')} of no format that is known here left out, {left[0]} first" if left else ()
+        warnings = (
+            [f"{count(len(left), 'file')} of no format that is known here left out, {left[0]} first"] if left else []
         )
-        return attrs.evolve(finding, warnings=warning)
+        return attrs.evolve(finding, warnings=[*finding.warnings, *warnings])
+
+    def _idle_dims(self) -> list[str]:
+        """Names in `dims` that nothing speaks of: mostly a slip, which leaves the claim wider than it was meant."""
+        if not self.dims:
+            return []
+        spoken = set(re.findall(r"[A-Za-z_]\w*", f"{self.spec!r} {list(self.dims.values())!r}"))
+        return sorted(name for name in self.dims if name not in spoken)
 
     def _nothing(self, files: list[str]) -> str:
         """That there was no file to look at, and where."""
@@ -332,7 +340,10 @@ class TensorShapeSane(Check):
             reason += f"; values only in the sample: {drawn}, seed {self.seed}"
             if drawn.nbytes[0] < drawn.nbytes[1]:
                 reason += f", {size(drawn.nbytes[0])} of {size(drawn.nbytes[1])}"
-        return Finding(PASS, reason, facts=told or self._facts(entries, files, dims, outcome))
+        facts = told or self._facts(entries, files, dims, outcome)
+        idle = self._idle_dims()
+        warning = f"dims= names {', '.join(idle)}, which the spec does not use"
+        return Finding(PASS, reason, facts=facts, warnings=(warning,) if idle else ())
 
     def _told_dims(self, dims: Mapping[str, Bound]) -> list[tuple[str, Bound]]:
         """All that the data binds, which hosts are compared by, and some of what was given."""
