@@ -218,13 +218,29 @@ def _least_size(file, layout):
     if not head[30 : 30 + n].endswith(b"/data.pkl"):
         return
     try:
-        data = file.at(30 + n + m, PICKLE_LIMIT)
-        pickle = walk(
-            zlib.decompressobj(-15).decompress(data, PICKLE_LIMIT) if method == 8 else data, layout, "data.pkl"
-        )
+        pickle = _first_pickle(file, 30 + n + m, method, layout)
         sizes = [storage.nbytes for storage in torch_tensors.storages_of(pickle, layout).values()]
     except (Broken, CannotSee, zlib.error):
         return
     if not method and sum(sizes) + 30 + n + m + pickle.end > file.size:
         layout.needed = sum(sizes) + 30 + n + m + pickle.end
         layout.notes["needed_is_least"] = True
+
+
+def _first_pickle(file, begin, method, layout):
+    """The walk of the pickle that begins there, whose size only the lost directory knew: most have less than a megabyte."""
+    for most in (1 << 20, 1 << 23, PICKLE_LIMIT):
+        data = file.at(begin, most)
+        last = len(data) < most or most == PICKLE_LIMIT
+        try:
+            if method == 8:
+                data = zlib.decompressobj(-15).decompress(data, PICKLE_LIMIT)
+            pickle = walk(data, layout if last else None, "data.pkl")
+        except Broken:
+            if last:
+                raise
+            continue
+        if not last:
+            layout.pickled(pickle, "data.pkl")
+        return pickle
+    raise AssertionError("the last size is tried or raises")
