@@ -54,6 +54,13 @@ def interpreter(version):
     return None
 
 
+def told_by_this_build(row):
+    """Which modules are built into an interpreter differs: Debian's has `select` inside, where no file can hide it."""
+    inside = {Path(name).stem for name in row["files"]} & set(sys.builtin_module_names)
+    return not (row["rule"] == "M1" and row["conflict"] and inside)
+
+
+CASES = [row for row in CASES if told_by_this_build(row)]
 IDS = [f"{row['rule']}-{at}-{'conflict' if row['conflict'] else 'fine'}" for at, row in enumerate(CASES)]
 
 
