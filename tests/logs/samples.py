@@ -3535,3 +3535,39 @@ for number, line in enumerate(
     )
 ):
     add(f"no-end-{number}", "died_silently", steps(DOCS), line, alive=False, idle=600)
+LEFT = "".join(f"step {n}/1000 loss {2.5 - n / 1000:.3f}\n" for n in range(0, 400, 10))
+PLAIN = "".join(f"step {n} loss {2.5 - n / 1000:.3f}\n" for n in range(0, 400, 10))
+NEARLY = "".join(f"step {n}/1000 loss {2.5 - n / 1000:.3f}\n" for n in range(0, 1000, 10))
+BEGUN = "INFO world size 8, optimizer AdamW\nINFO downloading the data set\n"
+for number, (before, line) in enumerate(
+    (
+        (LEFT, "early stopping triggered at step 390"),
+        (LEFT, "2025-05-05 10:02:00 INFO Early stopping at epoch 9"),
+        (LEFT, "EarlyStopping: Training stopped early as no improvement observed in last 100 epochs."),
+        (LEFT, "Monitored metric val_loss did not improve in the last 3 records. Signaling Trainer to stop."),
+        (LEFT, "early stopping triggered at step 390\nfinal eval_loss: 1.93"),
+        (PLAIN, "final eval_loss: 1.93"),
+        (PLAIN, "2025-05-05 10:02:00 INFO final perplexity: 12.3"),
+        (PLAIN, "{'final_loss': 1.93}"),
+        (NEARLY, "final eval_loss: 1.93, final eval_acc: 0.81"),
+        ("fetching the archive\n", "Download complete."),
+    )
+):
+    add(f"end-of-training-{number}", "finished", before, line, alive=False)
+for number, (before, line) in enumerate(
+    (
+        (LEFT, "final eval_loss: 1.93"),
+        (PLAIN, "eval_loss: 1.93"),
+        (PLAIN, "early stopping patience: 5"),
+        (PLAIN, "EarlyStopping counter: 3 out of 5"),
+        (PLAIN, "final norm: 1.2"),
+        (PLAIN, "early stopping triggered at step 390\nsaving final checkpoint"),
+        (PLAIN, "final eval_loss: 1.93\nSaving model to out/final"),
+        (PLAIN, "download complete"),
+        (BEGUN, "download complete"),
+        (BEGUN, "2025-05-05 10:02:00 INFO Successfully downloaded 3 files"),
+        (BEGUN, "tokenization complete"),
+        ("INFO vLLM API server version 0.9\n", "Download complete."),
+    )
+):
+    add(f"no-end-of-training-{number}", "died_silently", before, line, alive=False, idle=600)

@@ -448,6 +448,26 @@ def test_end_by_a_counter_alone(tmp_path):
     assert any("counter" in warning for warning in found.warnings)
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("early stopping triggered at step 2", "last words"),
+        ("final eval_loss: 1.93", "last words"),
+        ("Download complete.", "only a preparation"),
+    ],
+)
+def test_end_by_last_words_alone(tmp_path, line, words):
+    """
+    An end that only reads like one is a pass with a warning that says by what it was told.
+    """
+    child = subprocess.Popen(["true"])
+    child.wait()
+    found = look(log(tmp_path, f"fetching\n{line}\n"), process=child.pid)
+
+    assert (found.verdict, found.facts["state"]) == (PASS, "finished")
+    assert any(words in warning for warning in found.warnings)
+
+
 def test_fresh_within(tmp_path):
     """
     A log that is older than was asked for fails, and may be written to again.

@@ -335,9 +335,8 @@ class _Case:
 
     def _healthy(self) -> Finding:
         state = self._state()
-        if state == "finished" and not (self.text["stop"] or (self.text["done"] or {}).get("ends")):
-            told = "its last words are those of an end" if self.text["closed"] else "its counter is at its whole"
-            self.warnings.append(f"no line of a known form says that it ended: only {told}, or its exit status is 0")
+        if state == "finished" and not self.text["stop"]:
+            self._doubt(self.text["done"] or {})
         if self.check.ready is None:
             return self._say(state, PASS, self._subject(self._healthy_words(state)))
         line = self.text["asked_ready"] if self.check.ready not in READY_OF else (self.text["ready"] or {}).get("line")
@@ -353,6 +352,14 @@ class _Case:
         state = "finished" if state == "finished" else "ready"
         words = self._subject(f"line {line} says {self._asked()}")
         return self._say(state, PASS, words, more={"ready_line": line})
+
+    def _doubt(self, done: Mapping[str, Any]) -> None:
+        """Warns where an end is told by less than a line that says so."""
+        if done.get("ends") and done.get("prepared") and not self._progress("complete"):
+            self.warnings.append(f"only a preparation is said to have ended: {done['excerpt'].strip()[:120]}")
+        elif not done.get("ends"):
+            told = "its last words are those of an end" if self.text["closed"] else "its counter is at its whole"
+            self.warnings.append(f"no line of a known form says that it ended: only {told}, or its exit status is 0")
 
     def _asked(self) -> str:
         """The ready line that was asked for, as a person writes it: a pattern with its backslashes single."""

@@ -321,14 +321,27 @@ CLOSING = (
             r"[Aa]ll \w+(?: \w+)? (?:passed|ok|OK)\b",
             r"(?:[\w./-]+:? ){0,3}[Nn]o (?:issues|errors|problems) found|.{0,120}\b(?:0|no|zero) (?:errors?|failures?|failed)\W*$",
             r"(?:[Tt]otal|[Oo]verall|[Ee]lapsed|[Ww]all)(?: \w+)? [Tt]ime\b|[Tt]ook \d|(?:[Bb]uilt|[Rr]an \d+ \w+) in \d|[Tt]otal: \d",
-            r"(?:[Ss]ummary|(?:\w+ )?[Rr]esults?|[Rr]eport|[Oo]verall)(?: \w+)?: |[Ff]inal (?:\w+ )?(?:eval\w*|test|loss|acc\w*|score|result\w*|metric\w*)\b|\w+ metrics \*",
-            r"(?:[Nn]othing|[Nn]o) (?:left|more|else|further)\b|[Ee]arly stopping\b|[Rr]eached max|max_\w+ reached|(?:EXIT|[Ee]xit|[Ee]xiting|rc|status)[ =:]+0$",
+            r"(?:[Ss]ummary|(?:\w+ )?[Rr]esults?|[Rr]eport|[Oo]verall)(?: \w+)?: |\w+ metrics \*",
+            r"(?:[Nn]othing|[Nn]o) (?:left|more|else|further)\b|[Rr]eached max|max_\w+ reached|(?:EXIT|[Ee]xit|[Ee]xiting|rc|status)[ =:]+0$",
         )
     )
     + r")"
 )
+# As above, of a trainer: its last measures, and that it stops before its counter is at its whole.  Steps and epochs may be named.
+FINAL = r"[\W_]{0,12}(?:[\w./-]+:? ){0,3}(?:[Ff]inal|FINAL)(?:[ _]\w+)?[ _](?:\w+/)?(?:eval\w*|test\w*|val\w*|train\w*|dev|loss|acc\w*|score|result\w*|metric\w*|perplexity|ppl|f1\w*|bleu\w*|rouge\w*|mse|rmse|mae|auc|wer|reward|return)\b(?! (?:set|split|loader|data\w*|step|epoch|batch))[^:=]{0,40}[:=] ?\S"
+EARLY = (
+    r"[\W_]{0,12}(?:[\w./-]+:? ){0,4}(?:"
+    r"[Ee]arly[ _-]?[Ss]topp(?:ing|ed)(?:\W{0,3}$|(?: (?:was|has been))? (?:triggered|activated|reached|at (?:step|epoch|iteration|round)\b|criteri(?:on|a) (?:is |was )?(?:met|reached))|[:,.] (?:no improvement|best|.{0,60}(?:did not improve|not improved|stopped early|[Ss]topping\b)))"
+    r"|[Ss]topp(?:ing|ed) (?:training )?early\b"
+    r"|[Ss]topping\. Best iteration|.{0,200}(?:\. Early stopping\W{0,3}$|Signaling Trainer to stop))"
+)
+UNDERWAY = r"[\W_]{0,12}(?:[\w./-]+:? ){0,3}(?:[Ss]aving|[Ww]riting|[Uu]ploading|[Pp]ushing|[Ee]xporting|[Ee]valuating|[Mm]erging|[Gg]enerating)\b"
 NO_CLOSING = r"[Cc]heckpoint|ckpt|\b(?:[Ss]teps?|[Ee]poch|[Ii]ter\w*|[Ss]hard|[Pp]art|[Cc]hunk|[Bb]atch\w*|[Rr]anks?|[Cc]ached?|[Ll]ogs?|[Cc]onfig\w*|[Tt]okenizer|[Vv]ocab|[Tt]e?mp|[Ss]tage|[Pp]hase|[Tt]ask|[Rr]ound|[Ss]ample|[Rr]equest|[Ll]oad\w*|[Ii]nit\w*|[Ss]etup|[Ss]tartup|[Ww]arm-?up|[Cc]ompil\w+|[Dd]ownload\w*|[Hh]andshake|[Cc]onnect\w*|[Ff]lush\w*|[Gg][Cc]|[Gg]raphs?|[Cc]aptur\w+|[Pp]rofil\w+|[Ss]tarting|[Bb]egin\w*|[Nn]ext|[Rr]emaining|[Ll]eft|[Pp]artial\w*)\b(?!\w* to do)"
 LAST_WORDS = r"\b(?:[Ee]rror|ERROR|ERR!|[Ff]atal|FATAL|[Ff]ail(?:ed|ure)|FAIL(?:ED|URE)?|[Aa]bort(?:ed|ing)|[Cc]an ?not|[Cc]ould not|[Uu]nable to|[Ii]nvalid|[Nn]o such|not found|[Dd]enied|[Rr]efused|[Ff]orbidden|[Uu]nauthorized|timed out|[Cc]orrupt(?:ed)?|[Ee]xpired|exit (?:code|status) [1-9]|ELIFECYCLE|Wrote only|[Bb]roken pipe|[Dd]isconnect(?:ed)?|reset by peer|closed by remote host|[Uu]nreachable)\b"
+
+# An end of what comes before training or serving, and what says that one of those was to come.
+PREPARED = r"(?:[\w.:/-]+: )?(?:[Aa]ll )?(?:[Ss]uccessfully )?(?:[\w-]+ ){0,2}(?:[Dd]ownload|[Tt]okeniz|[Pp]re-?process|[Cc]onver(?:sion|ted)|[Ii]nstalled|[Bb]uilt|[Cc]opied|[Tt]ransferred)"
+TRAINER = r"\b(?:[Tt]rain(?:er|ing)\b(?! (?:data|set|split|corpus|shard))|[Oo]ptimizers?\b|[Ll]earning[ _]rate|[Ww]orld[ _]size|torchrun\b|accelerate\b|[Dd]eep[Ss]peed|NCCL\b|init_process_group|max_(?:steps|epochs)|num_(?:train_)?epochs|per_device_|gradient_|lr[=:] ?\d|global_batch|FSDP\b|DDP\b)"
 
 # Behind such a line no end has come yet, whatever was done before it.
 BEGINS_AGAIN = r"(?:[\w./-]+: ){0,2}(?:Loading|Starting|Launching|Initializing|Resuming|Beginning|Compiling|Capturing|loading|starting|launching|initializing|resuming)\b"

@@ -20,6 +20,8 @@ STOP_LINES = 400
 LAST_COUNTS = 6
 CLOSING_LINES, WORDS_APART, SENTENCES = 8, 6, 10
 CLOSING, NO_CLOSING, LAST_WORDS = (re.compile(one) for one in (tables.CLOSING, tables.NO_CLOSING, tables.LAST_WORDS))
+FINAL, EARLY, UNDERWAY = (re.compile(one) for one in (tables.FINAL, tables.EARLY, tables.UNDERWAY))
+PREPARED, TRAINER = (re.compile(one) for one in (tables.PREPARED, tables.TRAINER))
 END_LINES = 60
 """Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
 
@@ -38,7 +40,7 @@ def tell(story, forced=""):
         "signs": {"seen": story.signs.total, "resolved": sum(1 for sign in signs if _resolved(story, sign, ready))},
         "ready": ready,
         "trains": _trains(story, ready),
-        "done": dict(done, ends=_end(story, done)) if done else None,
+        "done": dict(done, ends=_end(story, done), prepared=_prepared(done)) if done else None,
         "closed": failure is None and ready is None and _closed(story),
         "stop": stop,
         "progress": _progress(story),
@@ -121,27 +123,64 @@ def _end(story, done):
         return False
     if any(event[6] and event[0] > done["line"] for event in story.progress):
         return False
-    if _said_before(story, done) or _goes_on(story, done["line"]):
+    if _said_before(story, done) or _goes_on(story, done["line"]) or (_prepared(done) and _more_to_come(story)):
         return False
     behind = story.tail[-(story.last - done["line"]) :] if story.last > done["line"] else []
     return not any(BEGINS_AGAIN.match(undress(0, raw).text) for raw in behind)
 
 
+def _prepared(done):
+    """Whether a marker is the end of what often comes before the work itself: a download, a conversion."""
+    return bool(PREPARED.match(undress(0, done["excerpt"].encode()).text.strip()))
+
+
+def _more_to_come(story):
+    """Whether the log is a trainer's or a server's, for which a download is only the beginning."""
+    steps = any(event[2] == "step" for event in story.progress)
+    return steps or bool(story.programs) or any(TRAINER.search(undress(0, raw).text) for raw in story.tail)
+
+
 def _closed(story):
     """Whether the last lines speak of a good end, in words of no table that did not come before."""
-    last = story.progress[-1] if story.progress else None
-    if last is not None and last[4] is not None and last[3] is not None and last[3] < last[4]:
-        return False  # a counter says that work is left
-    number = story.last + 1
+    last, number, underway = story.progress[-1] if story.progress else None, story.last + 1, False
     for raw in reversed(story.tail[-CLOSING_LINES:]):
         number -= 1
         text = undress(number, raw).text.strip()[:300]
-        if BEGINS_AGAIN.match(text) or (last is not None and number < last[0]):
+        if BEGINS_AGAIN.match(text):
             return False
-        if CLOSING.match(text) and not NO_CLOSING.search(text) and not NOT_DONE.search(text):
+        if _closes(story, number, text, underway) and not NOT_DONE.search(text):
             form = _folded(text)
             return sum(1 for one in story.tail if _folded(undress(0, one).text.strip()[:300]) == form) == 1
+        if last is not None and number <= last[0]:
+            return False
+        underway = underway or bool(UNDERWAY.match(text))
     return False
+
+
+def _closes(story, number, text, underway):
+    """Whether a line speaks of a good end, and no counter of work that is left: only an early stop may leave some.
+
+    underway: something was begun behind it, as the last checkpoint is behind the last measures.
+    """
+    if EARLY.match(text):
+        return not underway
+    if FINAL.match(text):
+        early = any(EARLY.match(undress(0, raw).text.strip()) for raw in story.tail)
+        return not underway and (early or not _left(story, number, paces=1))
+    if not CLOSING.match(text) or NO_CLOSING.search(text) or _left(story, number):
+        return False
+    return not (PREPARED.match(text) and _more_to_come(story))
+
+
+def _left(story, number, paces=0):
+    """Whether the last counter before a line lacks more of its whole than so many paces: logged each tenth, 990 is the last of 1000."""
+    counts = [event for event in story.progress if event[0] < number][-LAST_COUNTS:]
+    if not counts or counts[-1][4] is None or counts[-1][3] is None:
+        return False
+    _, name, _, value, whole, *_ = counts[-1]
+    before = [event[3] for event in counts[:-1] if event[1] == name and event[4] == whole and event[3] is not None]
+    pace = value - before[-1] if before else 0.0
+    return value + paces * max(1.0, pace) < whole
 
 
 def _goes_on(story, number):
