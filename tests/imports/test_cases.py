@@ -56,7 +56,7 @@ def interpreter(version):
 
 def told_by_this_build(row):
     """Which modules are built into an interpreter differs: Debian's has `select` inside, where no file can hide it."""
-    inside = {Path(name).stem for name in row["files"]} & set(sys.builtin_module_names)
+    inside = {pathlib.Path(name).stem for name in row["files"]} & set(sys.builtin_module_names)
     return not (row["rule"] == "M1" and row["conflict"] and inside)
 
 
