@@ -97,7 +97,9 @@ def peak(path: pathlib.Path) -> int:
         "peak = lambda: int(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read()).group(1))\n"
         "before = peak(); watch.inspect(Place(), sys.argv[1]); print((peak() - before) // 1024)"
     )
-    return int(subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True).stdout)
+    return int(
+        subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True).stdout
+    )
 
 
 def peers(path: pathlib.Path, folder: pathlib.Path) -> list[tuple[str, float]]:

@@ -311,6 +311,7 @@ def test_a_wrapped_function_does_not_travel_without_its_wrapper(monkeypatch):
     """
     A decorator that keeps the name and leaves `__wrapped__` is refused: what would travel is another function.
     """
+
     def plain(place):
         return True
 

@@ -32,7 +32,9 @@ def structure(place, folder, names, layout):
     wanted = _wanted(state.get("state_dict_metadata"), layout)
     pieces = _pieces(state.get("storage_data"), wanted, layout)
     if _as_safetensors(place, folder, pieces):
-        layout.unseen("unsupported", "its pieces are safetensors files (SerializationFormat.SAFETENSORS), not of torch.save")
+        layout.unseen(
+            "unsupported", "its pieces are safetensors files (SerializationFormat.SAFETENSORS), not of torch.save"
+        )
         for path in sorted({piece.path for piece in pieces}):
             layout.member(path, module="safetensors")
         return
@@ -46,7 +48,7 @@ def _as_safetensors(place, folder, pieces):
     """Whether the first piece begins as a safetensors file does."""
     try:
         with place.open(os.path.join(folder, pieces[0].path)) as file:
-            return file.read(10)[4:] == b"\0\0\0\0{\""
+            return file.read(10)[4:] == b'\0\0\0\0{"'
     except (OSError, IndexError):
         return False
 
