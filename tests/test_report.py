@@ -151,17 +151,16 @@ class TestText:
 
         assert "eventually, within 15 s  ·  3 looks in 2 s of 15 s" in text
 
-    def test_of_a_tree_that_passed_no_leaf_is_singled_out(self):
+    def test_a_tree_that_passed_tells_a_leaf_first_too(self):
         """
-        Where all parts pass, each is told once, in the tree; the first line tells the verdict and how many there are.
+        For a PASS the first five lines tell verdict, counts, and a deciding leaf with host and reason, however deep it is.
         """
-        report = verify((Says("/x") & Says("/y")).on(on("gpu01", "pass", "fine")))
-        text, html = str(report), report._repr_html_()
+        some = [on(f"gpu{n}", "pass", "fine") for n in (1, 2)]
+        text = str(verify((Says("/x") & (Says("/y") & Says("/z")).named("both")).named("all"), on=some))
 
-        assert text.startswith("✓ PASS  0 fail, 0 unknown, 2 pass")
-        assert text.count("Says('/x')") == 1
-        assert text.split("\n")[1] == ""
-        assert html.count("/x") == 1
+        assert text.split("\n")[:3] == [text.split("\n")[0], "gpu1 · Says('/x')", "  fine"]
+        assert text.startswith("✓ PASS  0 fail, 0 unknown, 6 pass")
+        assert "◀ decides" not in text
 
     def test_the_message_names_all_that_decided_and_nobody_else(self):
         """

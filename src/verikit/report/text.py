@@ -81,8 +81,7 @@ def _whole(report: Report) -> Group:
 
     root = unwrapped(report.root)
     single = not root.parts or root.finding is not None
-    # Of a tree that passed no leaf decides more than the others; the first of them would only stand there twice.
-    lines: list[Any] = [_head(report, full=single) if single or not report.passed else _first(report)]
+    lines: list[Any] = [_head(report, full=single)]
     if single:
         lines += [_set_in(f"warning: {each}", 2, "yellow") for each in warnings_of(root)]
     else:
