@@ -51,6 +51,26 @@ def test_inside_a_bracket_names_the_nearest_safe_lines():
     assert "safe at 2–5 and 8–12" in found.reason
 
 
+@pytest.mark.parametrize(
+    ("use", "verdict"),
+    [
+        ("", PASS),
+        ("    return time.time()\n", FAIL),
+        ("    return lambda: time.time()\n", FAIL),
+        ("    return eval('time.time()')\n", FAIL),
+        ("    return locals()\n", FAIL),
+        ("\ndef other():\n    return eval('1')\n", PASS),
+    ],
+)
+def test_a_local_name_that_nothing_reads_conflicts_with_nothing(use, verdict):
+    """
+    No code relies on a local that is never read; a text or a dict of the locals may read it.
+    """
+    found = asked(f"def clock():\n    import time\n    from time import time\n{use}")
+
+    assert verdict is found.verdict
+
+
 def test_a_later_rebinding_names_both_lines_and_the_use():
     """
     The second real case: the finding has the import's line, the line that takes the name, and the first use after it.

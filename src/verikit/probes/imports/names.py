@@ -204,6 +204,9 @@ class Names:
                 "%s is bound on lines %d and %d, and read in annotations alone" % (name, first.line, second.line)
             )
             return
+        if self.added is None and scope.kind == "function" and self._unread(scope, name):
+            self.notes.append("%s is bound on lines %d and %d, and read nowhere" % (name, first.line, second.line))
+            return
         rule, message = self._words(scope, name, first, second)
         line, other = (first.line, second.line) if first.imported else (second.line, first.line)
         self.conflict(rule, name, line, message, other, self.first_use(scope, name, second.order))
@@ -211,6 +214,14 @@ class Names:
     def _only_annotations(self, scope, name):
         inline, later = self.reads(scope, name)
         return bool(inline or later) and all(load.soft for load in [*inline, *later])
+
+    def _unread(self, scope, name):
+        """Whether no code sees the local name, by its spelling or through a text or a dict of all the names."""
+        inner = [scope]
+        for each in inner:
+            inner += each.children
+        whole = {"eval", "exec", "locals", "vars", "dir"}
+        return not any(self.reads(scope, name)) and all(whole.isdisjoint(each.loads) for each in inner)
 
     def _untold(self, name, first, second):
         if self.is_added(first.line, second.line):
