@@ -392,3 +392,18 @@ def test_a_version_that_is_not_here(tmp_path, tree):
     assert fine.verdict is PASS
     assert "Python 3.19.0 is not on this host: what is installed for it was not looked at" in fine.reason
     assert "not on this host" not in examine_here(ImportConflict(path)).reason
+
+
+@pytest.mark.parametrize("text", ["", "\n \n\n"])
+def test_an_empty_file(tmp_path, text):
+    """
+    A file without a word is UNKNOWN, nothing_seen, also under `~`: it may be a copy that never came. In a tree it is fine.
+    """
+    (tmp_path / "model.py").write_text(text)
+    found = examine_here(ImportConflict(tmp_path / "model.py"))
+    (tmp_path / "main.py").write_text("import os\nprint(os)\n")
+
+    assert (found.verdict, found.cause) == (UNKNOWN, Cause.NOTHING_SEEN)
+    assert "model.py is empty" in found.reason
+    assert examine_here(ImportConflict(tmp_path / "model.py", inject="import os", line=1)).verdict is PASS
+    assert examine_here(ImportConflict(tmp_path)).verdict is PASS

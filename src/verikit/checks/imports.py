@@ -97,6 +97,9 @@ class ImportConflict(Check):
             return Finding(
                 UNKNOWN, f"{subject}: {first['message']}", facts=facts, cause=Cause.AMBIGUOUS, warnings=facts["notes"]
             )
+        if facts.get("blank"):
+            why = f"{subject} is empty: there is no import to judge, and perhaps it did not arrive whole"
+            return Finding(UNKNOWN, why, facts=facts, cause=Cause.NOTHING_SEEN)
         if not facts["bound"]:
             return Finding(UNKNOWN, f"{subject}: no import binds {self.name}", facts=facts, cause=Cause.NOTHING_SEEN)
         return Finding(PASS, f"{subject}: {self._clean(facts)}{_unasked(facts)}", facts=facts, warnings=facts["notes"])

@@ -73,6 +73,7 @@ def inspect(
         bind.imported for scope in names.walk.scopes for binds in scope.binds.values() for bind in binds
     )
     facts["bound"] = name is None or question.binds(name)
+    facts["blank"] = not data.strip()
     facts["run_as"] = "script" if question.world.main else "import"
     question.close()
     return closed(facts, names.unknowns, names.notes + question.notes)
