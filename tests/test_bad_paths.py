@@ -85,9 +85,9 @@ def open_folder():
     folder = pathlib.Path(tempfile.mkdtemp())
     folder.chmod(0o755)
     yield folder
-    for each in folder.rglob("*"):
-        if each.is_dir():
-            each.chmod(0o755)
+    folder.chmod(0o755)
+    for each in [each for each in folder.iterdir() if each.is_dir()]:
+        each.chmod(0o755)
     shutil.rmtree(folder)
 
 
@@ -190,3 +190,43 @@ def test_what_may_not_be_read(session, open_folder, monkeypatch, nobody, name):
 
             assert (leaf.verdict, leaf.cause) == (UNKNOWN, Cause.PERMISSION), (path.name, leaf.verdict, leaf.reason)
             assert str(path) in leaf.reason
+
+
+SEVERAL = {
+    "SyntaxValid, tree": (SyntaxValid, "SyntaxValid", ".py", ""),
+    "SyntaxValid, glob": (SyntaxValid, "SyntaxValid", ".py", "**/*.py"),
+    "ImportConflict, tree": (ImportConflict, "ImportConflict", ".py", ""),
+    "CheckpointIntact, folder": (CheckpointIntact, "CheckpointIntact", ".safetensors", ""),
+    "CheckpointIntact, glob": (CheckpointIntact, "CheckpointIntact", ".safetensors", "*.safetensors"),
+    "CheckpointIntact, deep glob": (CheckpointIntact, "CheckpointIntact", ".safetensors", "**/*.safe*"),
+    "CheckpointIntact, two stars": (CheckpointIntact, "CheckpointIntact", ".safetensors", "*/*.safe*"),
+    "TensorShapeSane, deep glob": (CLAIMS["TensorShapeSane"], "TensorShapeSane", ".safetensors", "**/*.safe*"),
+    "TensorShapeSane, folder": (CLAIMS["TensorShapeSane"], "TensorShapeSane", ".safetensors", ""),
+    "TensorShapeSane, glob": (CLAIMS["TensorShapeSane"], "TensorShapeSane", ".safetensors", "*.safetensors"),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_one_of_several_that_may_not_be_read(session, open_folder, monkeypatch, nobody, name, what):
+    """
+    A tree, a folder or a glob of which one file, or a folder within it, can't be read never passes for the rest.
+    """
+    claim, kind, suffix, pattern = SEVERAL[name]
+    monkeypatch.chdir(open_folder)
+    os.mkdir("also")
+    good(kind, f"also/a{suffix}")
+    good(kind, f"a{suffix}")
+    if what == "file":
+        for place in (f"b{suffix}", f"also/b{suffix}"):
+            good(kind, place)
+            os.chmod(place, 0)
+    elif pattern == "*.safetensors":
+        os.chmod(open_folder, 0o311)  # may be entered, and not be listed
+    else:
+        (open_folder / "inner").mkdir()
+        good(kind, f"inner/c{suffix}")
+        os.chmod("inner", 0)
+    leaf = looked(session, claim(os.path.join(open_folder, pattern) if pattern else open_folder), nobody)
+
+    assert (leaf.verdict, leaf.cause) == (UNKNOWN, Cause.PERMISSION), (leaf.verdict, leaf.reason)

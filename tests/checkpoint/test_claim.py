@@ -105,17 +105,6 @@ def test_missing(tmp_path, name):
     assert "there is no" in finding.reason or "nothing matches" in finding.reason
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_unreadable(tmp_path):
-    """
-    A checkpoint that may not be read is UNKNOWN, permission.
-    """
-    path = corpus.torch_zip(corpus.tensors)(tmp_path)
-    path.chmod(0)
-
-    assert examine_here(CheckpointIntact(path)).cause is Cause.PERMISSION
-
-
 def test_folder_without_a_checkpoint(tmp_path):
     """
     A folder whose files are no checkpoint is UNKNOWN, nothing_seen: nothing looked at is never a pass.

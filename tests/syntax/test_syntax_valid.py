@@ -402,34 +402,6 @@ def test_a_file_of_no_known_kind_is_asked_about(tmp_path):
     assert judged(tmp_path / "start", "#!/usr/bin/env python3\nx = (\n").verdict is FAIL
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_an_unreadable_file_in_a_tree_is_no_pass(tmp_path):
-    """
-    A tree with one unreadable file is UNKNOWN, not a pass of the rest.
-    """
-    write(tmp_path / "a.py", "x = 1\n")
-    write(tmp_path / "b.py", "x = 1\n").chmod(0)
-
-    assert examine_here(SyntaxValid(tmp_path)).cause is Cause.PERMISSION
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-@pytest.mark.parametrize("pattern", ["", "**/*.py", "*.py"])
-def test_an_unreadable_folder_is_no_pass(tmp_path, pattern):
-    """
-    A folder that can't be read is not passed over in silence, in a tree or under a glob.
-    """
-    write(tmp_path / "a.py", "x = 1\n")
-    folder = tmp_path if pattern == "*.py" else write(tmp_path / "b" / "c.py", "x = 1\n").parent
-    folder.chmod(0o100)
-    try:
-        found = examine_here(SyntaxValid(os.path.join(tmp_path, pattern) if pattern else tmp_path))
-    finally:
-        folder.chmod(0o700)
-
-    assert (found.verdict, found.cause) == (UNKNOWN, Cause.PERMISSION)
-
-
 def test_a_dangling_link_is_no_pass(tmp_path):
     """
     A link to nowhere with a Python name can't be judged; a glob's other files of no kind are passed over.

@@ -128,7 +128,7 @@ def _tree(subject: str, facts: Facts) -> Finding:
         row = facts["unknowns"][0]
         rest = f"{count(facts['untold'], 'file')} of {facts['files']:,} can't be told"
         rest += f"; the first: {row['file']}: {row['message']}"
-        return Finding(UNKNOWN, f"{subject}: {rest}", facts=facts, cause=Cause.AMBIGUOUS)
+        return Finding(UNKNOWN, f"{subject}: {rest}", facts=facts, cause=Cause(row.get("cause", Cause.AMBIGUOUS)))
     return Finding(PASS, f"{subject}: no conflict; {seen}{_unasked(facts)}", facts=facts)
 
 

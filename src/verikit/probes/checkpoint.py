@@ -206,6 +206,7 @@ def _of_glob(place, pattern, look):
     import glob
 
     found, layouts = [], {}
+    _all_listed(pattern)
     for match in glob.iglob(pattern, recursive=True):
         found.append(match)
         if len(found) > FILES:
@@ -219,6 +220,25 @@ def _of_glob(place, pattern, look):
     if not found:
         folder.fault("missing", "nothing matches it")
     return layouts, folder
+
+
+def _all_listed(pattern):
+    """Raises the OSError of a folder that the pattern looks into and that can't be listed: glob passes it over in silence."""
+    import fnmatch
+
+    fixed = pattern[: min(at for at in map(pattern.find, "*?[") if at >= 0)].rpartition("/")[0]
+    base = fixed or ("/" if pattern.startswith("/") else ".")
+    words = pattern[len(fixed) :].strip("/").split("/")
+    last = max(at for at, word in enumerate(words) if any(mark in word for mark in "*?["))
+
+    def refuse(error):
+        if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
+            raise error
+
+    for folder, inner, _ in os.walk(base, onerror=refuse):
+        depth = 0 if folder == base else os.path.relpath(folder, base).count(os.sep) + 1
+        if "**" not in words:
+            inner[:] = [name for name in inner if depth < last and fnmatch.fnmatchcase(name, words[depth])]
 
 
 def _absorb(folder, other, where):

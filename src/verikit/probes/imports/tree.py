@@ -57,12 +57,17 @@ def size_of(place, file):
 def python_files(place, path):
     """The files, sorted; links to folders are not followed, hidden folders and __pycache__ left aside."""
     found = []
-    for folder, inner, names in os.walk(path):
+    for folder, inner, names in os.walk(path, onerror=_refuse):
         inner[:] = sorted(each for each in inner if not each.startswith(".") and each != "__pycache__")
         found += [os.path.join(folder, name) for name in names if name.endswith(".py")]
         if len(found) > MOST_FILES:
             raise CannotSee("bound_reached", "more than %d Python files beneath %s" % (MOST_FILES, path))
     return sorted(found)
+
+
+def _refuse(error):
+    """A folder that can't be listed is not passed over: what is in it was not judged."""
+    raise error
 
 
 def judged(place, files, run_as, root, python, shared=None, asker=None):
@@ -88,10 +93,10 @@ def _judged(place, files, rows, shared, asker, **words):
         try:
             facts = look.inspect(place, file, shared=shared, **words)
         except CannotSee as error:
-            facts = {
-                "findings": [],
-                "unknowns": [{"name": None, "line": error.facts.get("line"), "message": error.reason}],
-            }
+            facts = _untold(error.cause, error.reason, error.facts.get("line"))
+        except OSError as error:
+            cause = "permission" if isinstance(error, PermissionError) else "missing"
+            facts = _untold(cause, "%s: %s" % (error.strerror, error.filename))
         untie(shared)
         for kind in ("findings", "unknowns"):
             room = MOST_SHOWN - len(rows[kind])
@@ -102,6 +107,10 @@ def _judged(place, files, rows, shared, asker, **words):
         rows["counts"][0] += bool(facts["findings"])
         rows["counts"][1] += bool(facts["unknowns"]) and not facts["findings"]
         rows["counts"][2] += facts.get("count", 0)
+
+
+def _untold(cause, message, line=None):
+    return {"findings": [], "unknowns": [{"name": None, "line": line, "message": message, "cause": cause}]}
 
 
 def forked(place, files, run_as, root, python, shared):
