@@ -53,6 +53,7 @@ def good(name, path):
     if name in ("CheckpointIntact", "TensorShapeSane"):
         save_file({"w": torch.ones(2, 3)}, "good.safetensors")
         shutil.move("good.safetensors", path)
+        os.chmod(path, 0o644)  # its writer leaves it to its owner alone
     else:
         content = {"JsonlValid": '{"a":1}\n', "LogHealthy": "1/10 samples\n", "FileMatches": "x = 1 \n"}.get(
             name, "import os\n"
@@ -206,8 +207,16 @@ SEVERAL = {
 }
 
 
-@pytest.mark.parametrize("name", SEVERAL)
-@pytest.mark.parametrize("what", ["file", "folder"])
+# A checkpoint is its folder's own files; what lies beneath belongs to it only where its format says so.
+ROWS = [
+    (name, what)
+    for name in SEVERAL
+    for what in ("file", "folder")
+    if (name, what) != ("CheckpointIntact, folder", "folder")
+]
+
+
+@pytest.mark.parametrize(("name", "what"), ROWS)
 def test_one_of_several_that_may_not_be_read(session, open_folder, monkeypatch, nobody, name, what):
     """
     A tree, a folder or a glob of which one file, or a folder within it, can't be read never passes for the rest.
