@@ -16,6 +16,7 @@ from verikit.check import (
     Consistently,
     Eventually,
     Named,
+    On,
     Then,
     Timeout,
     parts_of,
@@ -27,10 +28,15 @@ from verikit.hosts.base import traceback_of
 ALL_NEEDED = (AllOf, Named, Then, Timeout, After, Eventually, Consistently)
 
 
-def compares(check: Check) -> bool:
+def held_together(check: On) -> bool:
+    """Whether the findings of its hosts are held together in the end."""
+    return check.at_least is None and len(check.hosts) > 1 and _compares(check.part)
+
+
+def _compares(check: Check) -> bool:
     """Whether some leaf that is needed on every host has something to say of them together."""
     if isinstance(check, ALL_NEEDED):
-        return any(compares(part) for part in parts_of(check))
+        return any(_compares(part) for part in parts_of(check))
     return type(check).across is not Check.across
 
 

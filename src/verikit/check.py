@@ -36,6 +36,10 @@ class Host(Protocol):
     def address(self) -> Any:
         """The `Address` that was opened; `str(host.address)` is its name."""
 
+    @property
+    def together(self) -> int:
+        """How many hosts' findings `Check.across` will hold together; 1: what this finding says is all that is said."""
+
     async def ask(self, look: Look) -> Facts:
         """The facts; what could not be seen is raised as `Unseen`."""
 
@@ -109,7 +113,8 @@ class Check:
     def across(self, findings: Mapping[str, Finding]) -> Finding | None:
         """What the findings of several hosts say together, by host; None where there is nothing to add. Pure.
 
-        Asked by `.on` once every host has answered: for what must be the same everywhere.
+        Asked by `.on` once every host has answered: for what must be the same everywhere, and for sums over all of them,
+        which `examine` then leaves out (`host.together` is more than 1).
         """
         return None
 

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import TYPE_CHECKING, Any
 
 from verikit import values
-from verikit.across import across
+from verikit.across import across, held_together
 from verikit.address import Address, Local, hosts
 from verikit.check import Check, Facts, Look, On, parts_of
 from verikit.clock import SYSTEM, Clock
@@ -261,7 +261,7 @@ class Stream:
         walk = Walk(session._pool, session._clock, examine_live=live, progress=self._progress)
         due, shared = (session._clock.now(), 0), Shared()
         if isinstance(claim, On):
-            parts = [walk.on_host(claim.part, host, due, Cell(), shared) for host in claim.hosts]
+            parts = [walk.on_host(claim, host, due, Cell(), shared) for host in claim.hosts]
         else:
             parts = [walk.run(claim)]
         tasks = [asyncio.ensure_future(part) for part in parts]
@@ -270,7 +270,7 @@ class Stream:
             for task in asyncio.as_completed(tasks):
                 results.append(await task)
                 to.give(results[-1])
-            if isinstance(claim, On) and claim.at_least is None:
+            if isinstance(claim, On) and held_together(claim):
                 for together in across(claim.part, results):
                     to.give(together)
         finally:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
-from verikit.across import across, compares
+from verikit.across import across, held_together
 from verikit.address import Address, Local
 from verikit.check import (
     After,
@@ -64,6 +64,18 @@ class Hosts(Protocol):
 Examine = Callable[[Check], Awaitable[Finding]]
 
 
+@attrs.frozen
+class Where:
+    """Where unbound leaves are looked at. together: on how many hosts, if their findings are held together in the end."""
+
+    address: Address
+    together: int = 1
+
+    def apart(self) -> Where:
+        """The same place for a part whose findings are not held together with those of other hosts."""
+        return Where(self.address)
+
+
 @attrs.define
 class Walk:
     """One verification under way."""
@@ -79,11 +91,11 @@ class Walk:
 
     async def run(self, check: Check) -> Result:
         """The result of the whole claim, its unbound leaves looked at here."""
-        return await self.node(check, Local(), (self.clock.now(), 0), Cell(), None)
+        return await self.node(check, Where(Local()), (self.clock.now(), 0), Cell(), None)
 
     # Nodes.
 
-    async def node(self, check: Check, where: Address, due: Due, cell: Cell, shared: Shared | None) -> Result:
+    async def node(self, check: Check, where: Where, due: Due, cell: Cell, shared: Shared | None) -> Result:
         """The result of one node, timed, with its verdict told to whoever folds it."""
         started, begun = self.clock.time(), self.clock.now()
         result = await self._evaluate(check, where, due, cell, shared)
@@ -91,16 +103,16 @@ class Walk:
         cell.settle((result.verdict, result.verdict))
         return result
 
-    async def _evaluate(self, check: Check, where: Address, due: Due, cell: Cell, shared: Shared | None) -> Result:
+    async def _evaluate(self, check: Check, where: Where, due: Due, cell: Cell, shared: Shared | None) -> Result:
         match check:
             case AllOf() | Named():
                 return await self._parts(check, all_of, where, due, cell, shared)
             case AnyOf():
-                return await self._parts(check, any_of, where, due, cell, shared)
+                return await self._parts(check, any_of, where.apart(), due, cell, shared)
             case AtLeast(k=k):
-                return await self._parts(check, _at_least(k), where, due, cell, shared)
+                return await self._parts(check, _at_least(k), where.apart(), due, cell, shared)
             case Not():
-                return await self._parts(check, _mirror, where, due, cell, shared)
+                return await self._parts(check, _mirror, where.apart(), due, cell, shared)
             case On():
                 return await self._on(check, due, cell)
             case Then():
@@ -116,29 +128,30 @@ class Walk:
         return await self._leaf(check, where, due)
 
     async def _parts(
-        self, check: Check, fold: Fold, where: Address, due: Due, cell: Cell, shared: Shared | None
+        self, check: Check, fold: Fold, where: Where, due: Due, cell: Cell, shared: Shared | None
     ) -> Result:
         parts = parts_of(check)
         cells = cell.split(fold, len(parts), self.short_circuit)
         coros = [self._part(part, where, due, own, shared) for part, own in zip(parts, cells, strict=True)]
-        return _folded(check, fold, await self._gather(coros, cells, [(part, where) for part in parts]))
+        return _folded(check, fold, await self._gather(coros, cells, [(part, where.address) for part in parts]))
 
     async def _on(self, check: On, due: Due, cell: Cell) -> Result:
         fold = all_of if check.at_least is None else _at_least(check.at_least)
-        together = check.at_least is None and len(check.hosts) > 1 and compares(check.part)
+        together = held_together(check)
         # Where hosts are compared in the end, all of them passing settles nothing yet.
         cells = (Cell() if together else cell).split(fold, len(check.hosts), self.short_circuit)
         shared = Shared()
-        coros = [self.on_host(check.part, host, due, own, shared) for host, own in zip(check.hosts, cells, strict=True)]
+        coros = [self.on_host(check, host, due, own, shared) for host, own in zip(check.hosts, cells, strict=True)]
         parts = await self._gather(coros, cells, [(check.part, host) for host in check.hosts])
         found = [_at(host, part) for host, part in zip(check.hosts, parts, strict=True)]
         return _folded(check, fold, [*found, *across(check.part, parts)] if together else found)
 
-    async def on_host(self, part: Check, host: Address, due: Due, cell: Cell, shared: Shared | None) -> Result:
+    async def on_host(self, check: On, host: Address, due: Due, cell: Cell, shared: Shared | None) -> Result:
         """The part's result with its unbound leaves looked at on one host."""
-        return _at(host, await self.node(part, host, due, cell, shared))
+        where = Where(host, len(check.hosts) if held_together(check) else 1)
+        return _at(host, await self.node(check.part, where, due, cell, shared))
 
-    async def _part(self, check: Check, where: Address, due: Due, cell: Cell, shared: Shared | None) -> Result:
+    async def _part(self, check: Check, where: Where, due: Due, cell: Cell, shared: Shared | None) -> Result:
         if shared is None or unbound(check):
             return await self.node(check, where, due, cell, shared)
         # Bound beneath an outer `.on`: the same claim for every host of it, so it runs once for all that are due.
@@ -147,28 +160,28 @@ class Walk:
         cell.settle((result.verdict, result.verdict))
         return result
 
-    async def _then(self, check: Then, where: Address, due: Due, shared: Shared | None) -> Result:
+    async def _then(self, check: Then, where: Where, due: Due, shared: Shared | None) -> Result:
         first = await self._part(check.first, where, due, Cell(), shared)
         if first.verdict is PASS:
             second = await self._part(check.second, where, self._now(), Cell(), shared)
         else:
             why = f"not run: {_short(check.first)} is {first.verdict}"
-            second = blank(check.second, where, unseen(Cause.NOT_RUN, why))
+            second = blank(check.second, where.address, unseen(Cause.NOT_RUN, why))
         return _folded(check, all_of, [first, second])
 
-    async def _after(self, check: After, where: Address, shared: Shared | None) -> Result:
+    async def _after(self, check: After, where: Where, shared: Shared | None) -> Result:
         planned = self.clock.now() + check.seconds
         await self.clock.sleep(check.seconds)
         return _folded(check, all_of, [await self._part(check.part, where, (planned, 0), Cell(), shared)])
 
-    async def _timeout(self, check: Timeout, where: Address, due: Due, shared: Shared | None) -> Result:
+    async def _timeout(self, check: Timeout, where: Where, due: Due, shared: Shared | None) -> Result:
         part = await self._bounded(self._part(check.part, where, due, Cell(), shared), check.seconds)
         if part is None:
             late = unseen(Cause.TIMEOUT, f"no answer within {seconds(check.seconds)}: {_short(check.part)}")
-            return _spoken(check, late, where=where)
+            return _spoken(check, late, where=where.address)
         return _folded(check, all_of, [part])
 
-    async def _eventually(self, check: Eventually, where: Address, due: Due) -> Result:
+    async def _eventually(self, check: Eventually, where: Where, due: Due) -> Result:
         start, looks = self.clock.now(), _Looks()
         end, half = start + check.within, start + check.within / 2
         planned = start
@@ -190,9 +203,9 @@ class Walk:
         if looks.last is not None and looks.last_at >= half:
             return looks.result(check, looks.last, self.clock.now() - start)
         why = f"no look was completed in the second half of {seconds(check.within)}: {_short(check.part)}"
-        return attrs.evolve(_spoken(check, unseen(Cause.TIMEOUT, why), where=where), earlier=looks.all())
+        return attrs.evolve(_spoken(check, unseen(Cause.TIMEOUT, why), where=where.address), earlier=looks.all())
 
-    async def _consistently(self, check: Consistently, where: Address, due: Due) -> Result:
+    async def _consistently(self, check: Consistently, where: Where, due: Due) -> Result:
         start, looks = self.clock.now(), _Looks()
         end, planned, doubt, span, gap = start + check.during, start, None, (PASS, PASS), 0.0
         before = None
@@ -217,15 +230,15 @@ class Walk:
 
     # Leaves.
 
-    async def _leaf(self, check: Check, where: Address, due: Due) -> Result:
+    async def _leaf(self, check: Check, where: Where, due: Due) -> Result:
         if check.live:
             finding = await (self.examine_live or examine_live)(check)
             return _spoken(check, finding)
-        asking = Asking(self, where, due)
+        asking = Asking(self, where.address, due, where.together)
         finding = await examined(check, asking)
         if asking.python and "interpreter" not in finding.facts:
             finding = attrs.evolve(finding, facts={**finding.facts, "interpreter": asking.python})
-        return _spoken(check, finding, where=where)
+        return _spoken(check, finding, where=where.address)
 
     async def ask(self, asking: Asking, look: Look) -> Facts:
         """The answer to a question on a host; shared with every equal one that was due when it was asked."""
@@ -353,8 +366,8 @@ _CANCELLED = unseen(Cause.CANCELLED, "cancelled: the verdict was settled without
 class Asking:
     """The host as one leaf sees it: knows since when the leaf is due."""
 
-    def __init__(self, walk: Walk, address: Address, due: Due) -> None:
-        self._walk, self.address, self.due, self.python = walk, address, due, ""
+    def __init__(self, walk: Walk, address: Address, due: Due, together: int = 1) -> None:
+        self._walk, self.address, self.due, self.together, self.python = walk, address, due, together, ""
 
     async def ask(self, look: Look) -> Facts:
         """The facts; what could not be seen is raised as `Unseen`."""

@@ -18,9 +18,11 @@ class BaseHost:
 
     python: the interpreter that answered, version and path; empty where there is none to tell.
     failure: why it can't be asked any more, once that is so.
+    together: a host asked by itself; the walk says otherwise to a leaf that it will hold together with those of others.
     """
 
     python: str = ""
+    together: int = 1
     failure: Unseen | None = None
 
     def __init__(self, address: Address) -> None:
