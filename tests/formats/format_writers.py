@@ -19,6 +19,8 @@ import numpy as np
 import torch
 from safetensors.torch import save_file
 
+from verikit.probes.formats.gguf import FORMS, TYPES
+
 Path = pathlib.Path
 
 
@@ -36,7 +38,7 @@ def gguf_value(kind, value):
     if kind == 9:
         inner, items = value
         return struct.pack("<IQ", inner, len(items)) + b"".join(gguf_value(inner, item) for item in items)
-    return struct.pack("<" + {4: "I", 6: "f", 7: "?", 10: "Q"}[kind], value)
+    return struct.pack("<" + {2: "H", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q"}[kind], value)
 
 
 def gguf(path, keys=(), tensors=(), *, align=32, version=3, order="<", offsets=None, pad_end=True, counts=None):
@@ -73,6 +75,16 @@ def gguf_tensors():
         ("blk.0.q", (256, 2), 8, bytes(range(34)) * 16),
         ("blk.0.k", (256, 1), 12, bytes(144)),
         ("scalar", (1,), 30, b"\x80\x3f"),
+    ]
+
+
+def gguf_of_every_type():
+    """A tensor of each type, two rows of as many elements as the largest block; types that builds differ in, in each form."""
+    rows = [(kind, block, size, 0) for kind, (_, block, size) in TYPES.items()]
+    rows += [(kind, *form[1:]) for kind, forms in FORMS.items() for form in forms]
+    return [
+        (f"t{at}", (256, 2), kind, bytes(512 // block * size + more))
+        for at, (kind, block, size, more) in enumerate(rows)
     ]
 
 
@@ -322,9 +334,9 @@ def hub_local(folder):
 
 
 def cut(path, left):
-    """Only the first `left` bytes stay."""
+    """Only the first `left` bytes stay; a negative number counts from the end."""
     with open(path, "r+b") as file:
-        file.truncate(left)
+        file.truncate(left if left >= 0 else os.path.getsize(path) + left)
 
 
 def append(path, data=b"\0" * 64):

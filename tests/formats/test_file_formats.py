@@ -71,6 +71,8 @@ GOOD = {
         p / "x.gguf", keys=[("tokenizer.chat_template", 8, HONEST)], tensors=w.gguf_tensors()
     ),
     "gguf of 123 tensors": lambda p: w.gguf(p / "x.gguf", tensors=[(f"t{i}", (4,), 0, bytes(16)) for i in range(123)]),
+    "gguf without padding at its end": lambda p: w.gguf(p / "x.gguf", tensors=w.gguf_tensors(), pad_end=False),
+    "gguf of every type": lambda p: w.gguf(p / "x.gguf", tensors=w.gguf_of_every_type()),
     "gguf nested arrays": lambda p: w.gguf(
         p / "x.gguf", keys=[("n", 9, (9, [(4, [1, 2]), (8, ["a"])]))], tensors=w.gguf_tensors()
     ),
@@ -137,6 +139,8 @@ def legal_ends(path, name):
             np.save(buffer, array)
             ends.add(total := total + len(buffer.getvalue()))
         return ends
+    if name.startswith("gguf"):  # without the padding after the last tensor, all of whose bytes are there
+        return {len(path.read_bytes().rstrip(b"\0"))}
     return set()
 
 
@@ -195,6 +199,16 @@ BROKEN = {
         lambda p: w.gguf(p / "x.gguf", keys=[("general.alignment", 4, 24)], tensors=two()),
         "no power of two",
     ),
+    "gguf: the padding at its end cut": (
+        lambda p: w.cut(w.gguf(p / "x.gguf", tensors=w.gguf_tensors()), -1),
+        "padding",
+    ),
+    "gguf: a type of another size": (
+        lambda p: w.gguf(p / "x.gguf", tensors=[("a", (128,), 42, bytes(96)), ("b", (4,), 0, bytes(16))]),
+        "hole",
+    ),
+    "gguf: parts that hold a tensor twice": (lambda p: parts(p, [0, 1], [("a",), ("a",)]), "in two parts"),
+    "gguf: a part under another's name": (lambda p: parts(p, [0, 2, 1], [("a",), ("c",), ("b",)]), "by its split.no"),
     "gguf: unsafe template": (
         lambda p: w.gguf(p / "x.gguf", keys=[("tokenizer.chat_template", 8, EVIL[0])], tensors=two()),
         "unsafe chat template",
@@ -236,6 +250,15 @@ BROKEN = {
 }
 
 
+def parts(folder, numbers, names):
+    """A split model, the first part of which sorts last among what is there."""
+    count = len(numbers)
+    for place, (number, own) in enumerate(zip(numbers, names, strict=True), 1):
+        keys = [("split.no", 2, number), ("split.count", 2, count), ("split.tensors.count", 5, count)]
+        tensors = [(name, (4,), 0, bytes(16)) for name in own]
+        w.gguf(folder / f"m-{place:05d}-of-{count:05d}.gguf", keys=keys, tensors=tensors)
+
+
 def two():
     return [("a", (4,), 0, bytes(16)), ("b", (4,), 0, bytes(16))]
 
@@ -259,7 +282,8 @@ def test_broken_structure(tmp_path, name):
     build, words = BROKEN[name]
     build(tmp_path)
 
-    found = look(next(path for path in sorted(tmp_path.iterdir(), reverse=True)))
+    paths = sorted(tmp_path.iterdir(), reverse=True)
+    found = look(next((path for path in paths if "00001-of" in path.name), paths[0]))
 
     assert found.verdict is FAIL, found.reason
     assert words in found.reason
