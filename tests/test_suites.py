@@ -13,6 +13,7 @@ import pytest
 
 from verikit import suites, verify
 from verikit.check import Check, leaves
+from verikit.testing import FakeHost
 from verikit.verdict import FAIL, PASS, UNKNOWN
 
 torch = pytest.importorskip("torch")
@@ -138,6 +139,17 @@ def test_hidden_states_pass(dump):
     assert report.verdict is PASS
     assert "in the sample" in str(report)
     assert "hidden states of layers 3, 31, 59" in str(report)
+
+
+def test_hidden_states_spread_over_hosts(dump):
+    """
+    With spread=True the samples are those of all hosts together.
+    """
+    hosts = [FakeHost("a"), FakeHost("b")]
+    asked = {"layers": [3, 31, 59], "hidden": 64, "samples": 8}
+
+    assert verify(suites.hidden_states(dump / "hs_*.pt", **asked, spread=True), on=hosts).passed
+    assert verify(suites.hidden_states(dump / "hs_*.pt", **asked), on=hosts).failed
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,37 @@ class TestAcross:
         assert len(verify(turn(Alike()), on=differs).root.parts) == 2
         assert verify(Alike().on(*differs, at_least=1)).passed
 
+    @pytest.mark.parametrize(
+        ("claim", "together"),
+        [
+            (lambda a, hosts: a.on(*hosts), 3),
+            (lambda a, hosts: (a & Says("/pass")).named("both").on(*hosts), 3),
+            (lambda a, hosts: Says("/pass").then(a).timeout(9).on(*hosts), 3),
+            (lambda a, hosts: a.eventually(within=9).on(*hosts), 3),
+            (lambda a, hosts: a.on(*hosts) | Says("/pass").on(hosts[0]), 3),
+            (lambda a, hosts: (~a).on(*hosts), 0),
+            (lambda a, hosts: (a | Says("/pass")).on(*hosts), 0),
+            (lambda a, hosts: at_least(1, a, Says("/pass")).on(*hosts), 0),
+            (lambda a, hosts: a.on(*hosts, at_least=2), 0),
+            (lambda a, hosts: (~a).on(hosts[0]), 1),
+            (lambda a, hosts: a.on(hosts[0]), 1),
+        ],
+    )
+    def test_a_leaf_knows(self, claim, together):
+        """
+        A leaf is told how many hosts' findings are held together: all, none where each speaks for itself, or it is alone.
+        """
+        told = []
+
+        class Tells(Alike):
+            async def examine(self, host):
+                told.append(host.together)
+                return await super().examine(host)
+
+        verify(claim(Tells("/pass"), [host(name, says="pass") for name in "abc"]), clock=ManualClock())
+
+        assert set(told) == {together}
+
     def test_waiting_ends_with_the_last_looks(self):
         """
         Hosts that wait by themselves are compared by their last looks; a claim on all of them waits for a round that agrees.

@@ -38,7 +38,8 @@ class Host(Protocol):
 
     @property
     def together(self) -> int:
-        """How many hosts' findings `Check.across` will hold together; 1: what this finding says is all that is said."""
+        """How many hosts' findings `Check.across` will hold together; 1: there is one host alone; 0: there are several, each
+        for itself, as under `|`, `~` and `at_least`."""
 
     async def ask(self, look: Look) -> Facts:
         """The facts; what could not be seen is raised as `Unseen`."""
@@ -114,7 +115,7 @@ class Check:
         """What the findings of several hosts say together, by host; None where there is nothing to add. Pure.
 
         Asked by `.on` once every host has answered: for what must be the same everywhere, and for sums over all of them,
-        which `examine` then leaves out (`host.together` is more than 1).
+        which `examine` then leaves out (`host.together` is not 1).
         """
         return None
 

@@ -66,11 +66,13 @@ def hidden_states(
     name: str = "hidden_states",
     values: str = "sample",
     seed: int = 0,
+    spread: bool = False,
 ) -> Check:
     """A dump holds one file a sample, each with the states of these layers: `name: [layers, tokens, hidden]`.
 
     path: a folder or a glob of .pt or safetensors files.  Where files tell their `layer_ids`, those must be `layers`;
     where they hold `input_ids` or a `loss_mask`, those must have as many tokens.
+    samples: files on each host; spread=True: on all hosts together, as in `.on("gpu[1-4]")`.
     values: "sample" scans tensors drawn by `seed`, "all" every one (924 GB take the disk an hour or more), "none" only
     headers.  What is scanned must be finite, not all zero, and different in every layer.
     """
@@ -82,7 +84,7 @@ def hidden_states(
         "input_ids?": "integer[s@file]",
         "loss_mask?": "integer|bool[s@file]",
         "meta(layer_ids)?": f"== {json.dumps(ids)}",
-        "files(*)": str(whole("samples", samples, least=1, unit="files")),
+        "files(*)@check" if spread else "files(*)": str(whole("samples", samples, least=1, unit="files")),
     }
     title = f"hidden states of layers {', '.join(map(str, ids))}"
     return TensorShapeSane(path, spec, values=values, seed=seed).named(title)

@@ -66,14 +66,14 @@ Examine = Callable[[Check], Awaitable[Finding]]
 
 @attrs.frozen
 class Where:
-    """Where unbound leaves are looked at. together: on how many hosts, if their findings are held together in the end."""
+    """Where unbound leaves are looked at. together: see `check.Host`."""
 
     address: Address
     together: int = 1
 
     def apart(self) -> Where:
         """The same place for a part whose findings are not held together with those of other hosts."""
-        return Where(self.address)
+        return self if self.together == 1 else Where(self.address, 0)
 
 
 @attrs.define
@@ -148,7 +148,8 @@ class Walk:
 
     async def on_host(self, check: On, host: Address, due: Due, cell: Cell, shared: Shared | None) -> Result:
         """The part's result with its unbound leaves looked at on one host."""
-        where = Where(host, len(check.hosts) if held_together(check) else 1)
+        where = Where(host, len(check.hosts))
+        where = where if held_together(check) else where.apart()
         return _at(host, await self.node(check.part, where, due, cell, shared))
 
     async def _part(self, check: Check, where: Where, due: Due, cell: Cell, shared: Shared | None) -> Result:

@@ -155,6 +155,8 @@ hs_*.pt :: loss_mask: i64|bool[s] & in {0,1} & nonzero
 !**.bias
 **.weight when e4m3: [r c] & companion(_scale_inv, f32[ceil(r/128) ceil(c/128)] & nonzero)
 files(hs_*.pt): 1<=n
+files(hs_{k:0..9999}.pt)@check: 10000
+tensors(**.weight)@check: 2*n
 tensors(hs_*.pt :: **): 3*n
 meta(layer_ids): == [3, 31, 59]
 hs_*.pt :: meta(layer_ids): [3] & distinct & in 0..60
@@ -172,7 +174,7 @@ def test_rules_round_trip():
     spec = parse(RULES.replace("!**.bias\n", "!**.bias: \n"))
 
     assert parse(str(spec)) == spec
-    assert len(spec.rules) == 12
+    assert len(spec.rules) == 14
     assert spec.scopes == {"c": "tensor", "r": "tensor", "s": "file"}
 
 
@@ -254,6 +256,8 @@ def test_jaxtyping_annotation():
         ({"l.{p:a,,b}.w": "3"}, "empty choice"),
         ({"w if config.x": "3"}, "optional name"),
         ({"w": "s@file", "x": "s@host"}, "say it once"),
+        ({"files(*.pt)@file": "3"}, "counted @host, which is the default, or @check, over all hosts"),
+        ({"meta(step)@check": "== 3"}, "counted @host, which is the default, or @check, over all hosts"),
         ({"files(*.pt)": "3 4"}, "a number, a name, or bounds"),
         ({3: "h"}, "text to text"),
         ({"w": 3}, "a shape is text"),

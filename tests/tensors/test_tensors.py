@@ -10,11 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verikit import FAIL, PASS, UNKNOWN, Cause, Check, TensorShapeSane, verify
+from verikit import FAIL, PASS, UNKNOWN, Cause, Check, TensorShapeSane, at_least, verify
+from verikit.errors import Unseen
+from verikit.probes import tensors as tensor_probe
+from verikit.probes.place import Place
 from verikit.spec.compiled import Constants, compile_spec
 from verikit.spec.quick import quick
 from verikit.spec.rows import Entry
 from verikit.spec.solve import Solver
+from verikit.testing import FakeHost
 from verikit.testing.here import examine_here
 
 torch = pytest.importorskip("torch")
@@ -621,6 +625,89 @@ def test_across_hosts():
         "h differs between hosts: 64 on a (x axis 0), 72 on b (x axis 0)",
     )
     assert check.across({"a": a, "c": a}) is None
+
+
+@pytest.fixture
+def three_hosts(tmp_path):
+    """Hosts that hold 3, 4 and 5 sample files of one dump at the same path."""
+    return [_holds(tmp_path / name, n) for name, n in (("a", 3), ("b", 4), ("c", 5))]
+
+
+def _holds(folder, n):
+    folder.mkdir()
+    for k in range(n):
+        torch.save({"x": torch.zeros(3, k + 1, 8)}, folder / f"hs_{k}.pt")
+
+    def answer(**asked):
+        return tensor_probe.inspect(Place(), **{**asked, "path": str(folder)})
+
+    return FakeHost(folder.name, {tensor_probe.inspect: answer})
+
+
+def samples(wanted, **more):
+    return TensorShapeSane("/dump", {"x": "f32[3 s@file h]", "files(hs_*.pt)@check": wanted}, **more)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "dims", "verdict", "words"),
+    [
+        ("12", {}, PASS, "files(hs_*.pt)@check: 12 over 3 hosts (a 3, b 4, c 5)"),
+        ("3*k", {"k": 4}, PASS, "12 over 3 hosts"),
+        ("n", {}, PASS, "12 over 3 hosts"),
+        ("12<=n", {}, PASS, "12 over 3 hosts"),
+        ("13", {}, FAIL, "files(hs_*.pt)@check count (13): 12, expected 13 over 3 hosts (a 3, b 4, c 5)"),
+        ("3*k", {"k": 5}, FAIL, "count (3*k): 12, expected 15 = 3*k = 3*5 [k=5] over 3 hosts"),
+        ("n<=11", {}, FAIL, "count (n<=11): 12, expected at most 11 over 3 hosts"),
+    ],
+)
+def test_sums_over_hosts(three_hosts, wanted, dims, verdict, words):
+    """
+    A count `@check` is the sum over all hosts; each host tells its share, and the sum is judged once.
+    """
+    report = verify(samples(wanted, dims=dims), on=three_hosts)
+
+    assert report.verdict is verdict, str(report)
+    together = report.root.parts[-1]
+    assert words in together.finding.reason
+    assert {host: row["files(hs_*.pt)@check"]["n"] for host, row in together.finding.facts["shares"].items()} == {
+        "a": 3,
+        "b": 4,
+        "c": 5,
+    }
+    assert "3 towards files(hs_*.pt)@check over 3 hosts" in report.root.parts[0].finding.reason
+
+
+def test_sum_on_one_host(three_hosts):
+    """
+    On one host alone, the sum over all hosts is what is there.
+    """
+    assert verify(samples("4"), on=three_hosts[1]).passed
+    assert verify(samples("12"), on=three_hosts[1]).deciding.reason == (
+        "files(hs_*.pt) count (12): 4, expected 12 (1/3 of it: one shard of 3?)"
+    )
+
+
+def test_sum_with_a_host_unseen(three_hosts):
+    """
+    Where a host could not be seen, the sum is not told, be it too small or just right without it.
+    """
+    down = FakeHost("d", down=Unseen(Cause.UNREACHABLE, "no route to host"))
+    report = verify(samples("7"), on=[*three_hosts[:2], down])
+
+    assert (report.verdict, report.root.parts[-1].verdict) == (UNKNOWN, UNKNOWN)
+    assert "seen on 2 of 3 hosts (a 3, b 4), so the total can't be told" in str(report)
+
+
+@pytest.mark.parametrize("turn", [lambda a: a | a.named("again"), lambda a: ~a, lambda a: at_least(1, a, a.named("b"))])
+def test_sums_are_not_made_beneath_choices(three_hosts, turn):
+    """
+    Beneath `|`, `~` and `at_least` hosts speak for themselves, so a sum is UNKNOWN there, with how to write it.
+    """
+    report = verify(turn(samples("12")), on=three_hosts)
+
+    assert report.unknown
+    assert "put .on(…) inside of it" in report.deciding.reason
+    assert verify(turn(samples("12").on(*three_hosts)) & samples("12").on(*three_hosts)).verdict is not UNKNOWN
 
 
 def test_many_experts():

@@ -26,6 +26,7 @@ from verikit.spec.compiled import Compiled, Constants
 from verikit.spec.quick import quick
 from verikit.spec.rows import Bound, Entry, Fault, Outcome, Want
 from verikit.spec.solve import Solver
+from verikit.spec.totals import totals
 from verikit.text import count, size
 from verikit.values import Frozen, Live, freeze
 from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict
@@ -145,7 +146,7 @@ class TensorShapeSane(Check):
     async def examine(self, host: Host) -> Finding:
         """Headers first; then, if the spec or `values` asks for it, the values of the tensors that it names."""
         facts = await host.ask(self.look())
-        seen = self._seen(facts)
+        seen = self._seen(facts, host.together)
         if isinstance(seen, Finding):
             return seen
         wants, drawn = self._drawn(seen)
@@ -169,31 +170,48 @@ class TensorShapeSane(Check):
         return seen if isinstance(seen, Finding) else self._decided(seen, Drawn())
 
     def across(self, findings: Mapping[str, Finding]) -> Finding | None:
-        """What findings of several hosts say together: dims of the whole check are the same everywhere, or it is FAIL.
+        """What findings of several hosts say together: dims of the whole check are the same everywhere, and counts
+        `@check` come to their sum, or it is FAIL.
 
         findings: of this check, by host.  None: nothing to add to what each host says.
         """
+        differing = self._differing(findings)
+        shares = {host: finding.facts["shares"] for host, finding in findings.items() if "shares" in finding.facts}
+        sums = list(totals(self.compiled, shares))
+        if not differing and not sums:
+            return None
+        wrong = [
+            *(_disagreement(*row) for row in differing.items()),
+            *(each.sentence for each in sums if each.fits is False),
+        ]
+        open_ = [each.sentence for each in sums if each.fits is None]
+        told = [*wrong, *open_] or [each.sentence for each in sums]
+        return Finding(
+            FAIL if wrong else UNKNOWN if open_ else PASS,
+            "; ".join(told),
+            facts={
+                "coverage": {"hosts": len(findings)},
+                "dims": {name: list(rows) for name, rows in differing.items()},
+                "shares": shares,
+            },
+            cause=Cause.NOTHING_SEEN if open_ and not wrong else None,
+        )
+
+    def _differing(self, findings: Mapping[str, Finding]) -> dict[str, dict[Any, list[tuple[str, str]]]]:
+        """Dims of the whole check that are not the same on all hosts: by value, where each was seen."""
         scopes = self.compiled.scopes
         seen: dict[str, dict[Any, list[tuple[str, str]]]] = {}
         for host, finding in findings.items():
             for name, row in finding.facts.get("dims", {}).items():
                 if name not in self.compiled.exprs and scopes.get(name.lstrip("*")) != "host":
                     seen.setdefault(name, {}).setdefault(row["value"], []).append((host, row["origin"]))
-        told = [_disagreement(name, rows) for name, rows in seen.items() if len(rows) > 1]
-        if not told:
-            return None
-        coverage = {"hosts": len(findings)}
-        return Finding(
-            FAIL,
-            "; ".join(told),
-            facts={"coverage": coverage, "dims": {name: list(rows) for name, rows in seen.items()}},
-        )
+        return {name: rows for name, rows in seen.items() if len(rows) > 1}
 
-    def _seen(self, facts: Facts) -> Finding | Seen:
+    def _seen(self, facts: Facts, together: int = 1) -> Finding | Seen:
         with uncollected() if len(facts.get("rows", ())) > MANY else nullcontext():
-            return self._held(facts)
+            return self._held(facts, together)
 
-    def _held(self, facts: Facts) -> Finding | Seen:
+    def _held(self, facts: Facts, together: int) -> Finding | Seen:
         entries, files = _entries(facts)
         constants = self._constants(facts)
         if (
@@ -214,6 +232,7 @@ class TensorShapeSane(Check):
             ignore=self.ignore,
             finite=self.values != "none",
             metadata=_metadata(facts, files),
+            together=together,
         )
         outcome = solver.run()
         _by_statistics(outcome)
@@ -340,6 +359,8 @@ class TensorShapeSane(Check):
             reason += f"; values only in the sample: {drawn}, seed {self.seed}"
             if drawn.nbytes[0] < drawn.nbytes[1]:
                 reason += f", {size(drawn.nbytes[0])} of {size(drawn.nbytes[1])}"
+        for key, share in outcome.shares.items():
+            reason += f"; {share['n']:,} towards {key} over {count(share['hosts'], 'host')}"
         facts = told or self._facts(entries, files, dims, outcome)
         idle = self._idle_dims()
         warning = f"dims= names {', '.join(idle)}, which the spec does not use"
@@ -364,6 +385,8 @@ class TensorShapeSane(Check):
             "coverage": {"tensors": [named, len(entries)], "files": len(files), "values": _coverage(drawn, scanned)},
             "dims": {name: {"value": bound.value, "origin": bound.origin} for name, bound in self._told_dims(dims)},
         }
+        if outcome.shares:
+            told["shares"] = outcome.shares
         if outcome.faults:
             told["faults"] = [
                 {"kind": fault.kind, "file": fault.file, "tensor": fault.name, "what": fault.what, "hint": fault.hint}

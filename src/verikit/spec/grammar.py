@@ -122,12 +122,14 @@ class Rule:
     when: frozenset[str] | None = None
     wanted: str | None = None
     """JSON that a `meta` or `config` value must equal."""
+    scope: str = "host"
+    """Of `files` and `tensors`: what is counted on each host, or in the whole check, over all hosts together."""
 
     @property
     def key(self) -> str:
         inner = f"{self.file} :: {self.name}" if self.file and self.name else str(self.file or self.name or "")
         if self.kind in ("files", "tensors"):
-            inner = f"{self.kind}({inner})"
+            inner = f"{self.kind}({inner})" + (f"@{self.scope}" if self.scope != "host" else "")
         elif self.kind in ("meta", "config"):
             inner = f"{self.kind}({self.name})"
             inner = f"{self.file} :: {inner}" if self.file else inner
@@ -381,7 +383,7 @@ _KEY = re.compile(
     r"^(?P<not>!)?\s*(?P<core>.*?)\s*(?P<mark>\?)?(?:\s+if\s+(?P<cond>.+?))?(?:\s+when\s+(?P<when>[\w|]+))?$", re.S
 )
 _WHERE = re.compile(r"^\s*where\s+([A-Za-z_]\w*)\s*$")
-_FUNCTION = re.compile(r"^(files|count|tensors|meta|config)\((.*)\)$", re.S)
+_FUNCTION = re.compile(r"^(files|count|tensors|meta|config)\((.*)\)(?:@(\w+))?$", re.S)
 
 
 def parse_rule(key: str, text: Any) -> Rule:
@@ -406,6 +408,7 @@ def parse_rule(key: str, text: Any) -> Rule:
     if core == "index" and str(text).strip() == "complete":
         return Rule("index", file, None, Value(), **common)
     if function:
+        common["scope"] = _count_scope(function[1], function[3], key)
         return _function_rule(function[1], function[2].strip(), file, text, key, common)
     value = Value() if match["not"] and not str(text or "").strip() else _value(text, key)
     return Rule("tensor", file, names.parse(core), value, **common)
@@ -414,6 +417,14 @@ def parse_rule(key: str, text: Any) -> Rule:
 def _file_of(core: str) -> tuple[Pattern | None, str]:
     file, colons, name = core.partition("::")
     return (names.parse(file, "/"), name.strip()) if colons else (None, core)
+
+
+def _count_scope(kind: str, scope: str | None, key: str) -> str:
+    if scope is not None and (kind in ("meta", "config") or scope not in ("host", "check")):
+        raise ValueError(
+            f"{key!r}: files(…) and tensors(…) are counted @host, which is the default, or @check, over all hosts together"
+        )
+    return scope or "host"
 
 
 def _function_rule(kind: str, inside: str, file: Pattern | None, text: Any, key: str, common: dict[str, Any]) -> Rule:

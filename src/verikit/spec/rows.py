@@ -77,3 +77,5 @@ class Outcome:
     extra: int = 0
     lists: dict[tuple[str, str], list[float]] = attrs.field(factory=dict)
     """Rows of numbers out of metadata and configs, by (file, name): their values are here already."""
+    shares: dict[str, dict[str, Any]] = attrs.field(factory=dict)
+    """By rule, what this host has of a count over all hosts."""

@@ -40,7 +40,9 @@ class Solver:
         ignore: tuple[str, ...] = (),
         finite: bool = False,
         metadata: Mapping[str, Mapping[str, str | None] | None] | None = None,
+        together: int = 1,
     ) -> None:
+        self.together = together
         self.finite, self.metadata = finite, metadata or {}
         self.compiled, self.files, self.constants, self.strict = compiled, files, constants, strict
         skip = [re.compile(names.parse(pattern).regex()) for pattern in ignore]
@@ -52,6 +54,7 @@ class Solver:
         self.hinted: dict[tuple[Any, ...], str] = {}
         self.unsolved: dict[tuple[int, str, int], str] = {}
         self.sized: list[tuple[Plan, Entry, dict[str, int], list[tuple[Axis, int, int]]]] = []
+        self.shares: list[tuple[Plan, int]] = []
         self.by_name: dict[str, list[Entry]] = {}
         self.companions: list[Entry] = []
         self.lists: dict[tuple[str, str], list[float]] = self.out.lists
@@ -73,6 +76,8 @@ class Solver:
             for entry, captured in matches[plan.number]:
                 self.measure(plan, entry, captured, plan.rule.value)
         self.bind()
+        for plan, n in self.shares:
+            self.share(plan, n)
         for plan in self.compiled.plans:
             if plan.rule.kind == "tensor":
                 self.present(plan, matches[plan.number])
@@ -537,9 +542,30 @@ class Solver:
                     and (plan.file_regex is None or self.in_file(plan, e.file))
                     for e in self.entries
                 )
-            if rule.value.axes:
+            if rule.value.axes and rule.scope == "check" and self.together != 1:
+                self.shares.append((plan, n))
+            elif rule.value.axes:
                 entry = Entry("", f"{rule.kind}({rule.file or rule.name})", "", (n,))
                 self.sized.append((plan, entry, {}, [(rule.value.axes[0], 0, n)]))
+
+    def share(self, plan: Plan, n: int) -> None:
+        """Puts down this host's share of a count over all hosts, with what its names stand for here."""
+        if not self.together:
+            why = f"{plan.rule.key} is a sum over hosts, which is not made beneath |, ~ or at_least: put .on(…) inside of it"
+            self.tell("ambiguous", why)
+        axis, nowhere = (plan.rule.value.axes or ())[0], Entry("", "", "", ())
+        own = self.compiled.bounds.get(axis.dim or "")
+        given = {}
+        for name in {*axis.names(), *(own.names() if own else ())}:
+            try:
+                bound = self.bound_for(name, nowhere, {})
+                given[name] = [bound.value, bound.origin]
+            except Unbound as error:
+                if name != axis.dim:
+                    self.cannot(error.name, plan)
+            except Inexact as error:
+                self.not_known(plan, error)
+        self.out.shares[plan.rule.key] = {"n": n, "hosts": self.together, "given": given}
 
     # What files and the config say of themselves.
 
