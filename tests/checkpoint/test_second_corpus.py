@@ -84,18 +84,6 @@ def test_a_class_with_its_source(tmp_path):
     assert found.verdict is PASS, found.reason
 
 
-def test_packed_in_ways_not_known(tmp_path):
-    """
-    An array that bzip2 packed is not damaged: it can't be seen.
-    """
-    with zipfile.ZipFile(tmp_path / "x.npz", "w", zipfile.ZIP_BZIP2) as archive:
-        buffer = io.BytesIO()
-        np.save(buffer, np.arange(50))
-        archive.writestr("a.npy", buffer.getvalue())
-
-    assert look(tmp_path / "x.npz", depth="content").verdict is UNKNOWN
-
-
 # Evil ones.
 
 OS = b"\x80\x02" + corpus.call("os", "system", "true")[2:]

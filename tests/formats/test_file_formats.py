@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import time
 import zipfile
@@ -410,3 +411,61 @@ def test_any_bytes_after_the_magic(tmp_path, name, data):
     found = look(path)
 
     assert found.cause is not Cause.PROBE_ERROR, found.facts
+
+
+PACKINGS = {"deflate": zipfile.ZIP_DEFLATED, "bzip2": zipfile.ZIP_BZIP2, "LZMA": zipfile.ZIP_LZMA}
+
+
+def packed_npz(path, method):
+    """Arrays of noise and of zeros, the one longer than a block of bzip2, the other a thousand times shorter when packed."""
+    arrays = {"noise": np.random.default_rng(0).random(200_000), "zeros": np.zeros(400_000), "s": np.array(3)}
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, array in arrays.items():
+            archive.writestr(name + ".npy", array_bytes(array))
+    return path
+
+
+@pytest.mark.parametrize("how", PACKINGS)
+def test_npz_packed_otherwise(tmp_path, how):
+    """
+    Arrays packed by any method that zipfile has are judged by header and by CRC-32; damage shows at content.
+    """
+    path = packed_npz(tmp_path / "x.npz", PACKINGS[how])
+    found = look(path, depth="content")
+    assert found.verdict is PASS, found.reason
+    assert found.facts["tensors"] == 3
+    assert found.facts["content"]["compared"] > 1_400_000
+
+    w.flip(path, 700_000, 3)
+
+    assert look(path, depth="content").verdict is FAIL
+
+
+def test_lzma_with_a_dictionary_of_4_gib(tmp_path):
+    """
+    What a stream of LZMA asks for is not what it gets: bounded, and said.
+    """
+    path = packed_npz(tmp_path / "x.npz", zipfile.ZIP_LZMA)
+    with zipfile.ZipFile(path) as archive:
+        start = 30 + len("noise.npy") + local_extra(path, archive.infolist()[0].header_offset)
+    data = bytearray(path.read_bytes())
+    data[start + 5 : start + 9] = b"\xff" * 4
+    path.write_bytes(data)
+
+    assert look(path).cause is Cause.BOUND_REACHED
+
+
+def test_npz_packed_in_ways_not_known(tmp_path):
+    """
+    A ZIP method that is not in the table (98, PPMd) is no damage: the array can't be seen.
+    """
+    path = packed_npz(tmp_path / "x.npz", zipfile.ZIP_BZIP2)
+    data = path.read_bytes()
+    for mark, at in ((b"PK\3\4", 8), (b"PK\1\2", 10)):
+        data = re.sub(re.escape(mark) + b"(.{%d})\\x0c\0" % (at - 4), mark + b"\\1\x62\0", data, flags=re.S)
+    path.write_bytes(data)
+
+    found = look(path)
+
+    assert found.cause is Cause.UNSUPPORTED, found.reason
+    assert "ZIP method 98" in found.reason

@@ -4,14 +4,14 @@ Source: numpy/lib/_npyio_impl.py (`savez`, `savez_compressed`) and the NPY forma
 of the archive and the first bytes of each record, as far as its array's header goes; elements are not read.
 """
 
-import zlib
-
-from verikit.probes.formats import npy
+from verikit.probes.formats import npy, packing
 from verikit.probes.formats import zipfile_directory as zip_
 from verikit.probes.formats.layout import Broken
 from verikit.probes.place import CannotSee
 
 HEAD = 1 << 12  # bytes of a record that are read for its header; NPY headers are of 128 bytes or little more
+
+PIECE = 1 << 20  # bzip2 gives nothing before it has a whole block, of at most 900 KB and little more
 
 
 def structure(file, layout):
@@ -21,7 +21,7 @@ def structure(file, layout):
         return
     for entry, start in zip(directory.entries, directory.starts):
         if entry.stored:
-            crc = entry.crc if entry.method in (zip_.STORED, zip_.DEFLATED) else None
+            crc = entry.crc if entry.method == zip_.STORED or entry.method in packing.KNOWN else None
             layout.span(
                 entry.name, file.base + start, entry.stored, crc, 0 if crc is None else entry.method, entry.size
             )
@@ -50,11 +50,11 @@ def _array(file, entry, start, layout):
 
 def _head(file, entry, start, most=HEAD):
     """The first bytes of a record, unpacked: enough for its header."""
-    data = file.at(start, min(entry.stored, most))
-    if entry.method == zip_.DEFLATED:
+    data = file.at(start, min(entry.stored, max(most, PIECE) if entry.method == packing.BZIP2 else most))
+    if entry.method in packing.KNOWN:
         try:
-            data = zlib.decompressobj(-15).decompress(data, most)
-        except zlib.error as error:
+            data = packing.first(entry.method, data, most)
+        except packing.Damaged as error:
             raise Broken("crc", "record %.100r can't be unpacked: %s" % (entry.name, error), start) from None
     elif entry.method != zip_.STORED:
         raise CannotSee("unsupported", "record %.100r is packed by ZIP method %d" % (entry.name, entry.method))

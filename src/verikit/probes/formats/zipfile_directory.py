@@ -9,6 +9,7 @@ import struct
 import zlib
 from collections import namedtuple
 
+from verikit.probes.formats import packing
 from verikit.probes.formats.layout import Broken
 from verikit.probes.place import CannotSee
 
@@ -244,8 +245,8 @@ def content(file, directory, name, limit, compare=True):
             "bound_reached", "record %r has %d bytes, more than %d" % (name, max(entry.size, entry.stored), limit)
         )
     data = file.exactly(directory.starts[at], entry.stored, "record %r" % name)
-    if entry.method == DEFLATED:
-        data = _inflated(data, entry)
+    if entry.method in packing.KNOWN:
+        data = _unpacked(data, entry)
     elif entry.method != STORED:
         raise CannotSee("unsupported", "record %r is packed by ZIP method %d" % (name, entry.method))
     if compare and zlib.crc32(data) != entry.crc:
@@ -253,12 +254,8 @@ def content(file, directory, name, limit, compare=True):
     return data
 
 
-def _inflated(data, entry):
-    machine = zlib.decompressobj(-15)
+def _unpacked(data, entry):
     try:
-        data = machine.decompress(data, entry.size + 1)
-    except zlib.error as error:
+        return packing.whole(entry.method, data, entry.size)
+    except packing.Damaged as error:
         raise Broken("crc", "record %r can't be unpacked: %s" % (entry.name, error)) from None
-    if len(data) != entry.size:
-        raise Broken("bad_size", "record %r unpacks to another size than %d bytes" % (entry.name, entry.size))
-    return data
