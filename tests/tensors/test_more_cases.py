@@ -277,3 +277,30 @@ def test_dims_that_nothing_speaks_of():
 
     assert found.warnings == ("dims= names hh, which the spec does not use",)
     assert used.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("told", "others", "verdict", "says"),
+    [
+        (["a"], {}, FAIL, "b not in the index, but in model-00002-of-00002.safetensors"),
+        (["a", "b"], {}, PASS, ""),
+        (["a", "b"], {"model.safetensors": ["a", "b"]}, PASS, ""),
+        (["a", "b"], {"consolidated.safetensors": ["tok.weight"]}, PASS, ""),
+        (["a", "b"], {"model-00003-of-00003.safetensors": ["c"]}, FAIL, "c not in the index"),
+    ],
+    ids=["a whole shard left out", "complete", "the same in one file", "another layout beside it", "a stale shard"],
+)
+def test_what_an_index_leaves_out(tmp_path, told, others, verdict, says):
+    """
+    A file that is of the shards' kind belongs to the index, named there or not; another file beside them does not.
+    """
+    shards = {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}
+    for file, names in {**{file: [name] for name, file in shards.items()}, **others}.items():
+        save_file({name: ones(2) for name in names}, tmp_path / file)
+    index = {"weight_map": {name: shards[name] for name in told}}
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
+
+    finding = examine_here(TensorShapeSane(tmp_path, {"{p:a,b}": "[2]", "index": "complete"}))
+
+    assert finding.verdict is verdict, finding.reason
+    assert says in finding.reason

@@ -349,10 +349,12 @@ def index_of(place, root, files, fold):
         return {"file": index, "broken": why or "no weight_map", "wrong": [], "shards": [], "untold": []}
     here = fold.files_by_name()
     told = found["weight_map"]
-    wrong = [[name, str(file), here.get(name)] for name, file in told.items() if here.get(name) != file]
+    wrong = [
+        [name, str(file), first_of(here.get(name))] for name, file in told.items() if file not in here.get(name, ())
+    ]
     shards = sorted({str(file) for file in told.values()} - set(files))
-    shards_told = set(map(str, told.values()))
-    untold = [[name, here[name]] for name in here if name not in told and here[name] in shards_told]
+    kinds = {numberless(str(file)) for file in told.values()}
+    untold = [[name, held[0]] for name, held in here.items() if name not in told and numberless(held[0]) in kinds]
     return {
         "file": index,
         "broken": None,
@@ -362,6 +364,15 @@ def index_of(place, root, files, fold):
         "more": max(0, len(wrong) - 100) + max(0, len(untold) - 100),
         "told": len(told),
     }
+
+
+def numberless(name):
+    """Shards of one set are of one name but for its numbers; one that the index leaves out is of the set all the same."""
+    return _NUMBER.sub("0", name)
+
+
+def first_of(files):
+    return files[0] if files else None
 
 
 FOLDED_FROM = 4096
@@ -390,8 +401,11 @@ class Fold:
         self.rows = [row for row in self.rows if self.files[row[0]] not in files]
 
     def files_by_name(self):
-        """{tensor: file}."""
-        return {row[1]: self.files[row[0]] for row in self.rows}
+        """{tensor: the files that hold it}."""
+        held = {}
+        for row in self.rows:
+            held.setdefault(row[1], []).append(self.files[row[0]])
+        return held
 
     def facts(self):
         """`rows`: [file, name, dtype, shape, extra, numbers…], all but the numbers as places in the lists beside it."""
