@@ -171,6 +171,7 @@ if False:  # Never run: `load` imports by name, and whoever packs modules for a 
         safetensors,
         shard_index,
         sharded,
+        torch_archive,
         torch_legacy,
         torch_tar,
         torch_zip,

@@ -17,8 +17,14 @@ PIECE = 1 << 20  # bzip2 gives nothing before it has a whole block, of at most 9
 def structure(file, layout):
     """The arrays by their headers: header and elements are as long as the directory says that the record is."""
     directory = zip_.directory(file, layout)
-    if directory is None:
-        return
+    if directory is not None:
+        records(file, directory, layout)
+
+
+def records(file, directory, layout):
+    """Each record by itself."""
+    if not directory.entries:
+        raise CannotSee("nothing_seen", "an archive of no records: no arrays")
     for entry, start in zip(directory.entries, directory.starts):
         if entry.stored:
             crc = entry.crc if entry.method == zip_.STORED or entry.method in packing.KNOWN else None

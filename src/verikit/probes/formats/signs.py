@@ -15,7 +15,7 @@ STRICT = {
 }
 """Suffixes whose loaders take one format only."""
 
-LOOSE = (".pt", ".pth", ".ckpt", ".bin", ".pkl", ".distcp", ".msgpack", ".th", ".pickle", ".t7", ".tar")
+LOOSE = (".pt", ".pth", ".pt2", ".ckpt", ".bin", ".pkl", ".distcp", ".msgpack", ".th", ".pickle", ".t7", ".tar")
 """Suffixes that stand for a checkpoint of some kind."""
 
 # Names that a download or a save has until it is done.  An .aria2 file beside the target means that the target, though it
