@@ -4,7 +4,8 @@ from __future__ import annotations
 
 BYTES = {
     "f64": 8, "f32": 4, "f16": 2, "bf16": 2, "e4m3": 1, "e5m2": 1, "e4m3fnuz": 1, "e5m2fnuz": 1, "e8m0": 1, "f4": 0.5,
-    "i64": 8, "i32": 4, "i16": 2, "i8": 1, "u64": 8, "u32": 4, "u16": 2, "u8": 1, "bool": 1, "c64": 8, "c128": 16, "str": 0,
+    "i64": 8, "i32": 4, "i16": 2, "i8": 1, "u64": 8, "u32": 4, "u16": 2, "u8": 1, "bool": 1,
+    "c32": 4, "c64": 8, "c128": 16, "str": 0,
 }  # fmt: skip
 _LONG = {
     "float64": "f64", "double": "f64", "float32": "f32", "float16": "f16", "half": "f16", "bfloat16": "bf16",
@@ -13,7 +14,8 @@ _LONG = {
     "float8_e8m0fnu": "e8m0", "f8_e8m0": "e8m0", "float4_e2m1fn_x2": "f4", "float4_e2m1": "f4",
     "int64": "i64", "long": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "uint64": "u64", "uint32": "u32",
     "uint16": "u16", "uint8": "u8", "byte": "u8", "bool_": "bool", "boolean": "bool",
-    "complex64": "c64", "complex128": "c128", "string": "str", "large_string": "str", "utf8": "str",
+    "complex32": "c32", "chalf": "c32", "complex64": "c64", "complex128": "c128",
+    "string": "str", "large_string": "str", "utf8": "str",
     "fp32": "f32", "fp16": "f16",
 }  # fmt: skip
 # `float` leaves the 8-bit ones out: who writes float means something to compute in (jaxtyping's Float takes them).
@@ -23,9 +25,11 @@ CLASSES = {
     "int": frozenset({"i64", "i32", "i16", "i8"}),
     "uint": frozenset({"u64", "u32", "u16", "u8"}),
     "integer": frozenset({"i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8"}),
-    "complex": frozenset({"c64", "c128"}),
+    "complex": frozenset({"c32", "c64", "c128"}),
 }
 FLOATING = CLASSES["float"] | CLASSES["f8"]
+INEXACT = FLOATING | CLASSES["complex"] | {"f4"}
+"""Dtypes of which NaN or Inf can be asked."""
 _short: dict[object, str] = {}
 
 

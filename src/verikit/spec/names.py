@@ -125,8 +125,8 @@ class Pattern:
                 out.append(f"(?P<{piece.name}>\\d+)")
         return "".join(out)
 
-    def assignments(self, lookup: Callable[[str], Any]) -> Iterator[dict[str, str]]:
-        """Every combination of its ranges and choices; one empty one if it has none."""
+    def combinations(self, lookup: Callable[[str], Any]) -> tuple[tuple[str, ...], Iterator[tuple[str, ...]]]:
+        """(the names of its ranges and choices, every combination of what they stand for); one empty one if it has none."""
         wild = {piece.name: piece for piece in self.pieces if isinstance(piece, (Range, Choice))}
         spans = [piece.values(lookup) for piece in wild.values()]
         total = 1
@@ -134,8 +134,12 @@ class Pattern:
             total *= len(span)
         if total > MANY:
             raise arithmetic.Inexact(f"{self} stands for {total:,} names, more than {MANY:,}")
-        for row in itertools.product(*spans):
-            yield dict(zip(wild, row, strict=True))
+        return tuple(wild), itertools.product(*spans)
+
+    def assignments(self, lookup: Callable[[str], Any]) -> Iterator[dict[str, str]]:
+        """Every combination of its ranges and choices, by name."""
+        keys, rows = self.combinations(lookup)
+        return (dict(zip(keys, row, strict=True)) for row in rows)
 
     def filled(self, given: dict[str, str]) -> str:
         """The pattern with these put in; what is not given stays as it is written."""
