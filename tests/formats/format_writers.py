@@ -215,6 +215,37 @@ def dcp(folder):
     return folder
 
 
+def dcp_safetensors(folder):
+    """The same with its pieces in safetensors files, which hold tensors only."""
+    import torch.distributed.checkpoint as checkpoint
+    from torch.distributed.checkpoint.filesystem import SerializationFormat
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        writer = checkpoint.FileSystemWriter(str(folder), serialization_format=SerializationFormat.SAFETENSORS)
+        checkpoint.save({"model": state(), "empty": torch.zeros(0, 3)}, storage_writer=writer, no_dist=True)
+    return folder
+
+
+def hugging_face_ranks(folder, ranks=3):
+    """What HuggingFaceStorageWriter(save_distributed=True) leaves of each rank: its rows, and where they lie."""
+    folder.mkdir(parents=True)
+    for rank in range(ranks):
+        info = json.dumps({name: {"saved_offsets": [4 * rank, 0]} for name in ("a", "b")})
+        rows = {"a": torch.randn(4, 3), "b": torch.randn(4, 2)}
+        metadata = {"format": "pt", "DCP_VERSION": "1.0", "DCP_SHARDING_INFO": info}
+        save_file(rows, folder / f"shard-{rank + 1:05d}-model-00001-of-00001.safetensors", metadata=metadata)
+    return folder
+
+
+def sets_of_shards(folder):
+    """Two shards that count each other, without an index."""
+    folder.mkdir(parents=True)
+    for number, name in enumerate("ab", 1):
+        save_file({name: torch.ones(3) * number}, folder / f"model-{number:05d}-of-00002.safetensors")
+    return folder
+
+
 def deepspeed(root, *, ranks=4, parallel=2, step=1000, lean=False):
     """What ZeRO-1/2 leaves: model states for each model-parallel rank, flat partitions for each rank of it."""
     folder = root / f"global_step{step}"

@@ -29,6 +29,9 @@ def look(path, **claims):
 
 GOOD = {
     "dcp": lambda p: w.dcp(p / "c"),
+    "dcp of safetensors": lambda p: w.dcp_safetensors(p / "c"),
+    "ranks of safetensors": lambda p: w.hugging_face_ranks(p / "c"),
+    "shards": lambda p: w.sets_of_shards(p / "c"),
     "deepspeed": lambda p: w.deepspeed(p / "c"),
     "deepspeed, one rank": lambda p: w.deepspeed(p / "c", ranks=1, parallel=1),
     "deepspeed, last partition without padding": lambda p: w.deepspeed(p / "c", lean=True),
@@ -92,7 +95,14 @@ def grow(value, name):
     value.state_dict_metadata[name].size = torch.Size((size[0] + 1, *size[1:]))
 
 
+def shape(value, name, length):
+    """The tensor and its one chunk of another length."""
+    row = value.state_dict_metadata[name]
+    row.size = row.chunks[0].sizes = torch.Size((length,))
+
+
 D = "__0_0.distcp"
+R = "shard-%05d-model-00001-of-00001.safetensors"
 Z = "bf16_zero_pp_rank_%d_mp_rank_%02d_optim_states.pt"
 
 BROKEN = {
@@ -141,6 +151,42 @@ BROKEN = {
         "has the shape",
     ),
     "dcp: a piece's end zeroed": ("dcp", lambda c: zero_end(c, "model.layer.weight"), "model.layer.weight"),
+    "dcp of safetensors: cut": ("dcp of safetensors", lambda c: w.cut(c / D, -8), "truncated"),
+    "dcp of safetensors: pieces not there": ("dcp of safetensors", lambda c: w.remove(c / D), "missing"),
+    "dcp of safetensors: a piece less": (
+        "dcp of safetensors",
+        lambda c: save_file({"empty": torch.zeros(0, 3), "model.layer.bias": torch.ones(8)}, c / D),
+        "lacks the piece",
+    ),
+    "dcp of safetensors: a piece of another shape": (
+        "dcp of safetensors",
+        lambda c: metadata(c, lambda m: shape(m, "model.layer.bias", 7)),
+        "has the shape",
+    ),
+    "dcp of safetensors: saved from elsewhere": (
+        "dcp of safetensors",
+        lambda c: w.rewrite(
+            c / D, b'model.layer.bias\\": {\\"saved_offsets\\": [0]', b'model.layer.bias\\": {\\"saved_offsets\\": [4]'
+        ),
+        "was saved from",
+    ),
+    "dcp of safetensors: a tensor that .metadata does not know": (
+        "dcp of safetensors",
+        lambda c: metadata(c, lambda m: (
+            m.state_dict_metadata.pop("model.layer.bias"), m.storage_data.pop(piece(m, "model.layer.bias")[0]))),
+        "says nothing",
+    ),
+    "ranks of safetensors: one lost": (
+        "ranks of safetensors", lambda c: w.remove(c / (R % 2)), "shard of rank 2 is missing",
+    ),
+    "ranks of safetensors: one twice": (
+        "ranks of safetensors", lambda c: (c / (R % 2)).write_bytes((c / (R % 1)).read_bytes()), "two pieces",
+    ),
+    "shards: one twice": (
+        "shards",
+        lambda c: (c / "model-00002-of-00002.safetensors").write_bytes((c / "model-00001-of-00002.safetensors").read_bytes()),
+        "'a' is in model-00001-of-00002.safetensors and in",
+    ),
     "deepspeed: no folder of that name": (
         "deepspeed", lambda c: (c / "latest").write_text("global_step2000"), "is not there",
     ),

@@ -2,11 +2,13 @@
 
 Source: torch/distributed/checkpoint/metadata.py and filesystem.py of PyTorch. `.metadata` is walked, never unpickled.
 `state_dict_metadata`: name -> size, dtype and chunks (offsets, sizes), or bytes; `storage_data`: (name, offset) -> file,
-offset, length. A piece is what `torch.save` writes, a ZIP of its own (read by `distcp`), so its CRC-32s are at hand.
+offset, length. A piece is what `torch.save` writes, a ZIP of its own (read by `distcp`), so its CRC-32s are at hand; or,
+by SerializationFormat.SAFETENSORS, a tensor of a safetensors file, whose metadata say where it was saved from.
 The writer renames `.metadata.tmp` to `.metadata` when every rank is done: without it the save died on the way.
 Megatron's `torch_dist` is the same with a `common.pt` and a `metadata.json` beside.
 """
 
+import json
 import os
 import posixpath
 
@@ -31,25 +33,18 @@ def structure(place, folder, names, layout):
     state = _state(_metadata(place, folder, layout), "Metadata")
     wanted = _wanted(state.get("state_dict_metadata"), layout)
     pieces = _pieces(state.get("storage_data"), wanted, layout)
-    if _as_safetensors(place, folder, pieces):
-        layout.unseen(
-            "unsupported", "its pieces are safetensors files (SerializationFormat.SAFETENSORS), not of torch.save"
-        )
-        for path in sorted({piece.path for piece in pieces}):
-            layout.member(path, module="safetensors")
-        return
     _complete(wanted, pieces, layout)
-    _files(pieces, names, layout)
+    _files(place, folder, pieces, names, layout)
     folders.everything([name for name in names if not name.endswith(".distcp")], layout)
     _tree(state.get("planner_data"), wanted, layout)
 
 
-def _as_safetensors(place, folder, pieces):
-    """Whether the first piece begins as a safetensors file does."""
+def _as_safetensors(place, folder, path):
+    """Whether a file of pieces is one of safetensors: SerializationFormat.SAFETENSORS."""
     try:
-        with place.open(os.path.join(folder, pieces[0].path)) as file:
+        with place.open(os.path.join(folder, path)) as file:
             return file.read(10)[4:] == b'\0\0\0\0{"'
-    except (OSError, IndexError):
+    except (OSError, CannotSee):
         return False
 
 
@@ -128,7 +123,7 @@ def _tensor(name, state, layout):
             layout.fault("duplicate", "two chunks of %.100r begin at %s" % (name, list(offsets)))
         if elements(sizes) or offsets not in rows:
             rows[offsets] = sizes
-    _tiles(name, shape, rows, layout)
+    tiles(name, shape, rows, layout)
     dtype = _dtype(state.get("properties"))
     layout.tensor(name, dtype or "unknown", shape, None, nbytes_of(dtype, shape) or 0)
     return Wanted(dtype, shape, rows)
@@ -140,7 +135,7 @@ def _dtype(properties):
     return first.attribute if type(first) is pickle_walk.Global and first.module == "torch" else None
 
 
-def _tiles(name, shape, rows, layout):
+def tiles(name, shape, rows, layout):
     """The chunks lie within the tensor, cross nowhere, and cover it."""
     covered, left, before = 0, PAIRS, []
     for offsets, sizes in sorted(rows.items()):
@@ -230,12 +225,17 @@ def _complete(wanted, pieces, layout):
             layout.fault("mismatch", "a piece of %.100r is stored at %s, where no chunk is" % (name, list(more[0])))
 
 
-def _files(pieces, names, layout):
-    """Pieces tile their files, which are as long as the last one reaches."""
+def _files(place, folder, pieces, names, layout):
+    """Pieces tile their files, which are as long as the last one reaches; a file of safetensors says so itself."""
     by_path = {}
     for piece in pieces:
         by_path.setdefault(piece.path, []).append(piece)
+    layout.parts = {}
     for path in sorted(by_path):
+        if _as_safetensors(place, folder, path):
+            layout.parts[path] = by_path[path]
+            layout.member(path, module="safetensors")
+            continue
         end, before = 0, "the beginning"
         rows = sorted(by_path[path], key=lambda piece: (piece.offset, piece.length))
         for piece in rows:
@@ -275,6 +275,9 @@ def _tree(planner, wanted, layout):
 
 def relate(layout, members):
     """Each piece of a tensor has the dtype and sizes that `.metadata` says of its chunk."""
+    for path, pieces in (layout.parts or {}).items():
+        if path in members and not members[path].faults:
+            _held(path, pieces, members[path], layout)
     wanted = {row.name: row for row in layout.tensors}
     for path, part in members.items():
         for row in part.tensors:
@@ -287,3 +290,29 @@ def relate(layout, members):
                     wanted[name].dtype,
                 )
                 layout.fault("mismatch", what)
+
+
+def _held(path, pieces, part, layout):
+    """A file of safetensors holds just these pieces, each by its name, of its size, saved from where its chunk lies."""
+    held, told = {row.name: row for row in part.tensors}, saved_offsets(part)
+    for piece in pieces:
+        row = held.pop(piece.name, None)
+        if row is None:
+            layout.fault("missing", "%s lacks the piece of %.100r" % (path, piece.name))
+        elif piece.sizes is not None and tuple(row.shape) != tuple(piece.sizes):
+            what = "the piece of %.100r in %s has the shape %s, its chunk %s"
+            layout.fault("mismatch", what % (piece.name, path, list(row.shape), list(piece.sizes)))
+        elif piece.at is not None and told.get(piece.name, piece.at) != piece.at:
+            what = "the piece of %.100r in %s was saved from %s, its chunk is at %s"
+            layout.fault("mismatch", what % (piece.name, path, list(told[piece.name]), list(piece.at)))
+    for name in sorted(held)[:1]:
+        layout.fault("mismatch", "%s holds %.100r, of which .metadata says nothing there" % (path, name))
+
+
+def saved_offsets(part):
+    """{name: where in its tensor a piece lies}, as DCP writes it into the metadata of a safetensors file."""
+    try:
+        rows = json.loads(getattr(part, "metadata", {}).get("DCP_SHARDING_INFO", "{}"))
+        return {name: tuple(row["saved_offsets"]) for name, row in rows.items()}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
