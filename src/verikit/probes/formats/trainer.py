@@ -10,7 +10,7 @@ import os
 import re
 from collections import Counter
 
-from verikit.probes.formats import dcp, folders
+from verikit.probes.formats import dcp, folders, optimizer
 from verikit.probes.formats.layout import elements
 
 WEIGHTS = re.compile(
@@ -36,6 +36,8 @@ def structure(place, folder, names, layout):
             folders.within(place, folder, inner, dcp, layout)
     if not elsewhere:
         _resumable(names, layout)
+    if "training_args.bin" not in names and "optimizer.pt" in names:
+        layout.warn("missing", "training_args.bin is missing, which the Trainer writes beside the rest")
     _ranks(names, layout)
 
 
@@ -87,10 +89,10 @@ def relate(layout, members):
             layout.fault(
                 "empty", "the weight %.100r has no elements (%s): gathered from a shard?" % (row.name, list(row.shape))
             )
-    optimizer = members.get("optimizer.pt")
-    if optimizer is not None and layout.notes.get("step"):
-        _states(optimizer, layout)
-    moments = [row for row in optimizer.tensors if MOMENTS.match(row.name)] if optimizer else []
+    file = members.get("optimizer.pt")
+    if file is not None and layout.notes.get("step"):
+        _states(file, layout)
+    moments = [row for row in file.tensors if MOMENTS.match(row.name)] if file else []
     if not weights or not moments or any(members[path].faults for path in members if WEIGHTS.match(path)):
         return
     have = Counter(tuple(row.shape) for row in weights)
@@ -110,16 +112,12 @@ def relate(layout, members):
         layout.notes["without_moments"] = sum(rest.values())  # frozen, tied, or buffers
 
 
-def _states(optimizer, layout):
-    """Adam and its kin (they have `betas`) keep a state for each parameter that ever had a gradient."""
-    root = optimizer.root if type(optimizer.root) is dict else {}
-    groups, states = root.get("param_groups"), root.get("state")
-    groups = [group for group in groups if type(group) is dict and "betas" in group] if type(groups) is list else []
-    wanted = sum(len(group["params"]) for group in groups if type(group.get("params")) is list)
-    if not wanted or type(states) is not dict or len(states) >= wanted:
-        return
-    if not states:
-        layout.fault("empty", "the optimizer has no state for any of its %d parameters" % wanted)
-    else:
-        what = "the optimizer has states for %d of its %d parameters: lost, unless the others never had a gradient"
-        layout.unseen("ambiguous", what % (len(states), wanted))
+def _states(file, layout):
+    """Adam and its kin keep a state for each parameter that ever had a gradient; the Trainer gives them no frozen ones."""
+    for _, item in optimizer.found(file.root):
+        lacks, wanted = optimizer.lacking(item)
+        if wanted and lacks == wanted:
+            layout.fault("empty", "the optimizer has no state for any of its %d parameters" % wanted)
+        elif lacks:
+            what = "the optimizer has states for %d of its %d parameters: lost, unless the others never had a gradient"
+            layout.unseen("ambiguous", what % (wanted - lacks, wanted))
