@@ -432,7 +432,7 @@ def _content(place, file, layout, look):
 
 def _digest(place, layout, member):
     """Holds the bytes against the digest that the checkpoint (a hub's cache, an LFS pointer) keeps of them."""
-    wanted = {"sha256": member.sha256, "git-sha1": member.git_sha1}
+    wanted = {"sha256": member.sha256, "git-sha1": member.git_sha1, "sha1": member.sha1}
     for name, digits in wanted.items():
         if digits:
             from verikit.probes import digests

@@ -19,7 +19,7 @@ Tensor = namedtuple("Tensor", "name dtype shape offset nbytes file")
 Span = namedtuple("Span", "name offset nbytes crc method size")
 """Stored bytes: `crc` of the `size` bytes they are after unpacking (method 0: as they are, 8: deflate), or None."""
 
-Member = namedtuple("Member", "path size least sha256 git_sha1 required module parts")
+Member = namedtuple("Member", "path size least sha256 git_sha1 required module parts sha1")
 """A file that belongs to a checkpoint, and what is expected of it.
 
 `module` reads it, where its content alone doesn't say how; `parts` is what that module is told, as `layout.parts`.
@@ -109,12 +109,14 @@ class Layout:
         """Stored bytes to be read at content depth."""
         self.spans.append(Span(name, offset, nbytes, crc, method, nbytes if size is None else size))
 
-    def member(self, path, size=None, least=None, sha256=None, git_sha1=None, required=True, module=None, parts=None):
+    def member(
+        self, path, size=None, least=None, sha256=None, git_sha1=None, required=True, module=None, parts=None, sha1=None
+    ):
         """Another file of the same checkpoint, relative to this one's folder, with what is known of it.
 
         Told twice, by two formats of one folder, it is one member, of which both are believed.
         """
-        told = Member(path, size, least, sha256, git_sha1, required, module, parts)
+        told = Member(path, size, least, sha256, git_sha1, required, module, parts, sha1)
         at = self._places.setdefault(path, len(self.members))
         if at == len(self.members):
             self.members.append(told)
