@@ -143,12 +143,11 @@ def onnx_plain(path):
     )
 
 
-def onnx_external(path, *, location="model.data", length=None, offsets=(0, 4096), data=None):
+def onnx_external(path, *, location="model.data", length=None, offsets=(0, 4096), data=None, **more):
     size = 48
+    place = {"location": location, "length": size if length is None else length, **more}
     rows = [
-        onnx_tensor(
-            name, (3, 4), 1, external={"location": location, "offset": at, "length": size if length is None else length}
-        )
+        onnx_tensor(name, (3, 4), 1, external={**place, "offset": at})
         for name, at in zip(("w", "v"), offsets, strict=True)
     ]
     onnx_model(path, rows)

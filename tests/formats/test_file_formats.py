@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
 import struct
@@ -233,6 +234,7 @@ BROKEN = {
     "onnx: leaves by inner ..": (lambda p: w.onnx_external(p / "x.onnx", location="a/../../x"), "unsafe"),
     "onnx: leaves by root": (lambda p: w.onnx_external(p / "x.onnx", location="/etc/passwd"), "unsafe"),
     "onnx: leaves by drive": (lambda p: w.onnx_external(p / "x.onnx", location="C:\\x"), "unsafe"),
+    "onnx: a checksum that is none": (lambda p: w.onnx_external(p / "x.onnx", checksum="sha1:12"), "no SHA-1"),
     "flax: bytes of another size": (
         lambda p: (p / "x.msgpack").write_bytes(b"\x81" + w.pack("w") + w.packed_array((3, 4), "float32", bytes(44))),
         "takes 48 bytes, 44 are stored",
@@ -411,6 +413,36 @@ def test_any_bytes_after_the_magic(tmp_path, name, data):
     found = look(path)
 
     assert found.cause is not Cause.PROBE_ERROR, found.facts
+
+
+@pytest.mark.parametrize(
+    ("second", "size", "lost"), [(48, 96, 0), (64, 112, 0), (4096, 4144, 0), (96, 144, 1), (48, 500, 1)]
+)
+def test_bytes_of_no_tensor(tmp_path, second, size, lost):
+    """
+    What no tensor of the graph claims in an external file is a warning, unless it aligns the next one.
+    """
+    found = look(w.onnx_external(tmp_path / "x.onnx", offsets=(0, second), data=bytes(size)))
+
+    assert found.verdict is PASS
+    assert len([each for each in found.warnings if "of no tensor" in each]) == lost
+
+
+def test_checksum_of_external_data(tmp_path):
+    """
+    A checksum that the model gives of its data is held against it at content depth, and is proof enough to pass.
+    """
+    data = np.random.default_rng(0).bytes(4096 + 48)
+    path = w.onnx_external(tmp_path / "x.onnx", data=data, checksum=hashlib.sha1(data).hexdigest().upper())
+    before = look(path, depth="content")
+
+    w.flip(tmp_path / "model.data", 2000)
+
+    assert before.facts["content"]["compared"] == len(data)
+    assert look(path).verdict is PASS
+    found = look(path, depth="content")
+    assert found.verdict is FAIL
+    assert "sha1" in found.reason
 
 
 PACKINGS = {"deflate": zipfile.ZIP_DEFLATED, "bzip2": zipfile.ZIP_BZIP2, "LZMA": zipfile.ZIP_LZMA}

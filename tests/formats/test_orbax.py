@@ -261,3 +261,20 @@ def test_a_bomb():
     for data in (claims, repeats):
         with pytest.raises(CannotSee):
             zstd.frame(data, limit=1 << 20)
+
+
+@pytest.mark.parametrize("name", ["ocdbt", "folders"])
+def test_without_its_own_metadata(tmp_path, name):
+    """
+    Without _CHECKPOINT_METADATA, which no loader asks for, it passes with a warning; an item within a checkpoint needs none.
+    """
+    path = GOOD[name](tmp_path)
+    (path / "_CHECKPOINT_METADATA").unlink()
+
+    alone = look(path)
+    (tmp_path / "_CHECKPOINT_METADATA").write_text("{}")
+    within = look(path)
+
+    assert (alone.verdict, within.verdict) == (PASS, PASS)
+    assert any("no _CHECKPOINT_METADATA" in warning for warning in alone.warnings)
+    assert not any("no _CHECKPOINT_METADATA" in warning for warning in within.warnings)

@@ -7,9 +7,10 @@ A location that leaves the folder of the model is `escapes`: a loader would read
 """
 
 import posixpath
+import re
 
 from verikit.probes.formats.cursor import Cursor
-from verikit.probes.formats.layout import Broken, elements
+from verikit.probes.formats.layout import Broken, elements, plural
 from verikit.probes.place import CannotSee
 
 # data_type: (torch's name, bits of an element); 8 is text.
@@ -35,6 +36,8 @@ INNER = {
 MODEL_FIELDS = frozenset((1, 2, 3, 4, 5, 6, 7, 8, 14, 20, 25, 26))
 DEPTH = 100  # protobuf's own
 TENSORS = 1 << 20
+SHA1 = re.compile(r"^[0-9a-f]{40}$")
+ALIGNMENTS = (16, 32, 64, 4096, 65536)  # of tensors in external files: pages, on Windows granules, cache lines
 PACKED = {4: 4, 10: 8}  # field of packed numbers of fixed width: bytes of each
 
 
@@ -217,12 +220,47 @@ def _outside(rows, layout):
         parts.setdefault(location, []).append((name, dtype, dims, offset, nbytes))
         ends[location] = max(ends.get(location, 0), offset + max(length, nbytes))
         ranges.setdefault(location, {})[(offset, offset + nbytes)] = name
-        sums.setdefault(location, pairs.get("checksum"))
+        sums.setdefault(location, set()).add(pairs.get("checksum"))
     for location in sorted(ends):
-        layout.member(location, least=ends[location], module="raw", parts=parts[location])
+        told = _sums(location, sums[location], layout)
+        layout.member(location, least=ends[location], module="raw", parts=parts[location], sha1=told)
         _apart(location, ranges[location], layout)
-    if any(sums.values()):
-        layout.notes["sha1"] = {location: value for location, value in sums.items() if value}
+    layout.parts = ranges
+
+
+def _sums(location, sums, layout):
+    """The one SHA-1 that the tensors give for a file, None where they give none."""
+    told = {text.lower() for text in sums if text}
+    wrong = next((text for text in told if not SHA1.match(text)), None)
+    if wrong is not None:
+        layout.fault("bad_header", "the checksum of %.100r is no SHA-1: %.60r" % (location, wrong))
+    elif len(told) > 1:
+        layout.fault("mismatch", "the tensors in %.100r give %d checksums of it" % (location, len(told)))
+    return next(iter(told)) if len(told) == 1 and wrong is None else None
+
+
+def relate(layout, members):
+    """Bytes of an external file that no tensor is in: padding that aligns, or tensors that the graph has lost."""
+    for location, ranges in (layout.parts or {}).items():
+        part, end, holes = members.get(location), 0, []
+        for first, last in [*sorted(ranges), (part.size, part.size)] if part else ():
+            if first > end and not _aligned(first, first - end):
+                holes.append((first - end, end))
+            end = max(end, last)
+        if holes:
+            size, at = max(holes)
+            what = "{} in {}, such as {:,} bytes at {:,}, {} of no tensor"
+            layout.warn(
+                "hole",
+                what.format(
+                    plural(len(holes), "stretch", "stretches"), location, size, at, "is" if len(holes) == 1 else "are"
+                ),
+            )
+
+
+def _aligned(place, gap):
+    """Whether so many bytes before a place are no more than what aligns it."""
+    return any(gap < unit and not place % unit for unit in ALIGNMENTS)
 
 
 def _apart(location, ranges, layout):

@@ -54,6 +54,9 @@ def _items(place, folder, names, layout):
     """The folders of the items; `""` where the checkpoint is one item itself."""
     if "_CHECKPOINT_METADATA" not in names:
         if "_METADATA" in names or "manifest.ocdbt" in names:
+            if not _above(place, folder):
+                what = "no _CHECKPOINT_METADATA, here or one folder up: lost, or left away by an Orbax of before 2024"
+                layout.warn("missing", what)
             return [""]  # an item by itself, or one of an older Orbax
         raise Broken("missing", "_CHECKPOINT_METADATA is missing")
     metadata = folders.json_of(place, folder, "_CHECKPOINT_METADATA")
@@ -66,6 +69,15 @@ def _items(place, folder, names, layout):
         if item not in names:
             layout.fault("missing", "the item %.100r is missing" % item)
     return sorted(item for item in handlers if item in names)
+
+
+def _above(place, folder):
+    """Whether the folder above is the checkpoint that this item belongs to."""
+    try:
+        place.stat(os.path.join(folder, os.pardir, "_CHECKPOINT_METADATA"))
+    except OSError:
+        return False
+    return True
 
 
 def _tree(place, path, names, prefix, layout):
