@@ -225,6 +225,14 @@ BROKEN = {
     "megatron: the iteration is not there": (
         "megatron", lambda c: (c / "latest_checkpointed_iteration.txt").write_text("900"), "no iter_0000900",
     ),
+    "megatron: no tracker": (
+        "megatron", lambda c: w.remove(c / "latest_checkpointed_iteration.txt"), "by which loaders find iter_0000500",
+    ),
+    "megatron of ranks: no tracker": (
+        "megatron of ranks",
+        lambda c: w.remove(c / "latest_checkpointed_iteration.txt"),
+        "by which loaders find iter_0000500",
+    ),
     "megatron: the tracker is no number": (
         "megatron", lambda c: (c / "latest_checkpointed_iteration.txt").write_text("iter_0000500"), "neither a number",
     ),
@@ -490,6 +498,16 @@ def test_a_save_without_optimizer_says_so(tmp_path):
 
     assert found.verdict is PASS
     assert any("can't be resumed" in warning for warning in found.warnings)
+
+
+def test_iterations_of_another_framework(tmp_path):
+    """
+    Folders that are called as Megatron's and hold other checkpoints need no tracker.
+    """
+    (tmp_path / "iter_0000500").mkdir()
+    torch.save(w.state(), tmp_path / "iter_0000500" / "model.pt")
+
+    assert look(tmp_path).verdict is PASS
 
 
 def test_a_download_of_the_past(tmp_path):

@@ -129,6 +129,7 @@ def _megatron(names):
         dist
         or "latest_checkpointed_iteration.txt" in names
         or any(name.startswith("mp_rank_") and "." not in name for name in names)
+        or any(name.startswith("iter_") and name[5:].isdigit() and len(name) == 12 for name in names)
     )
 
 

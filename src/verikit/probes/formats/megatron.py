@@ -13,11 +13,15 @@ from verikit.probes.formats import dcp, folders
 from verikit.probes.formats.pickle_walk import Call
 
 TRACKER = "latest_checkpointed_iteration.txt"
+ITERATION = re.compile(r"^iter_\d{7}$")
 RANK = re.compile(r"^mp_rank_(\d{1,9})(?:_(\d{1,9}))?(?:_(\d{1,9}))?$")
 
 
 def structure(place, folder, names, layout):
     """The tracker leads to an iteration, and that is whole."""
+    if TRACKER not in names and any(map(ITERATION.match, names)):
+        _untracked(place, folder, names, layout)
+        return
     if TRACKER not in names:
         if "metadata.json" not in names and not any(map(RANK.match, names)):
             layout.warn("missing", "%s is missing" % TRACKER)
@@ -33,6 +37,17 @@ def structure(place, folder, names, layout):
         layout.fault("missing", "%s says %s, but there is no %s" % (TRACKER, text, inner))
         return
     _iteration(place, folder, place.listdir(os.path.join(folder, inner)), inner, layout)
+
+
+def _untracked(place, folder, names, layout):
+    """Iterations without the tracker: no loader finds them. What is no iteration of Megatron's is looked at as it is."""
+    inner = {name: place.listdir(os.path.join(folder, name)) for name in sorted(filter(ITERATION.match, names))}
+    own = [name for name, found in inner.items() if "metadata.json" in found or any(map(RANK.match, found))]
+    if own:
+        layout.fault("missing", "%s is missing, by which loaders find %s" % (TRACKER, own[-1]))
+        _iteration(place, folder, inner[own[-1]], own[-1], layout)
+    for name in inner if not own else ():
+        folders.all_within(place, folder, name, layout)
 
 
 def _iteration(place, folder, names, inner, layout):
