@@ -304,3 +304,118 @@ def test_what_an_index_leaves_out(tmp_path, told, others, verdict, says):
 
     assert finding.verdict is verdict, finding.reason
     assert says in finding.reason
+
+
+def held(shapes, spec, **more):
+    return examine_here(TensorShapeSane({name: torch.ones(shape) for name, shape in shapes.items()}, spec, **more))
+
+
+@pytest.mark.parametrize("word", ["1<=s@file<=8", "1<=s<=8@file", "1<=s@file%4<=8", "1<=s%4@file<=8", "s@file={4,8}"])
+def test_where_a_scope_stands(tmp_path, word):
+    """
+    A scope may stand behind the dim or behind its bounds, in an axis as in dims=, and is the same scope.
+    """
+    for file, n in (("s_0.pt", 4), ("s_1.pt", 8)):
+        torch.save({"ids": ones(n), "mask": ones(n)}, tmp_path / file)
+    torch.save({"ids": ones(8), "mask": ones(4)}, tmp_path / "odd.pt")
+    specs = [("s_*.pt", "{p:ids,mask}: [s]", {"s": word}), ("s_*.pt", f"ids: [{word}]; mask: [s]", {})]
+
+    for subject, spec, dims in specs if "{" not in word else specs[1:]:
+        found = [examine_here(TensorShapeSane(tmp_path / each, spec, dims=dims)) for each in (subject, "odd.pt")]
+        assert [finding.verdict for finding in found] == [PASS, FAIL], [finding.reason for finding in found]
+
+
+def test_a_scope_that_there_is_not():
+    """
+    A scope of another name is refused wherever it stands.
+    """
+    for word in ("s@fil", "1<=s@fil<=8"):
+        with pytest.raises(ValueError, match="a dim is @tensor, @module, @file, @host"):
+            TensorShapeSane("x.pt", {"a": word})
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "says"),
+    [
+        ("finite", FAIL, "1 of 4 values is NaN, first at [1]"),
+        ("& finite", FAIL, "NaN"),
+        ("~nan", FAIL, "nan, first at [1]"),
+        ("nonzero & distinct", FAIL, "is a repeat"),
+        ("in 0..9 | nan", PASS, ""),
+        ("rows distinct", FAIL, "row 3 equals row 2"),
+        ("rms 0..5", FAIL, "rms nan"),
+        ("[finite]", PASS, ""),
+        ("step 1", FAIL, "has 1 axis, expected 2"),
+        ("{4,5}", PASS, ""),
+    ],
+)
+def test_words_of_values_alone(text, verdict, says):
+    """
+    Words of values without a shape are about the values, and never names of axes that anything fits.
+    """
+    values = torch.tensor([1.0, float("nan"), 3.0, 3.0])
+
+    finding = examine_here(TensorShapeSane({"a": values}, {"a": text}))
+
+    assert finding.verdict is verdict, finding.reason
+    assert says in finding.reason
+
+
+def test_rows_of_metadata_by_their_words_alone(tmp_path):
+    """
+    A row of a config or of metadata needs no length beside its words.
+    """
+    rows = {"config(taps)": "distinct & in 0..L-1", "w": "[2]"}
+    for taps, says in (
+        ([1, 2, 2], "1 of 3 values is a repeat"),
+        ([1, 4], "1 of 2 values is not in 0..3, first at [1]"),
+    ):
+        check = TensorShapeSane({"w": ones(2)}, rows, config={"taps": taps}, dims={"L": 4})
+        assert says in examine_here(check).reason
+    right = TensorShapeSane({"w": ones(2)}, rows, config={"taps": [0, 3]}, dims={"L": 4})
+    assert examine_here(right).verdict is PASS
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "# nothing\n"])
+def test_a_spec_of_nothing(text):
+    """
+    A text without a word is no spec: not that of a scalar, which is `[]`.
+    """
+    with pytest.raises(ValueError, match="a spec names at least one tensor"):
+        TensorShapeSane("x.pt", text)
+
+
+def test_names_with_colons():
+    """
+    The colon before a blank ends a name, so that names of other frameworks can be written.
+    """
+    shapes = {"dense/kernel:0": (8, 4), "dense/bias:0": (4,)}
+
+    assert held(shapes, "dense/kernel:0: [8 n]; dense/bias:0: [n]", strict=True).verdict is PASS
+    assert "dense/bias:0 axis 0 (5): 4" in held(shapes, "dense/bias:0: [5]").reason
+    assert held({"a": (3,)}, "a:[3]").verdict is PASS
+
+
+def test_dims_worked_out_of_what_the_data_binds():
+    """
+    A dim may be an expression of one that the data binds; a reason has both the word and what it comes from.
+    """
+    spec = {"up": "inner h", "down": "h inner", "gate_up": "two h", "l.{i:0..n-1}": "1<=w<=two", "ids": "[_] & in 0..n"}
+    dims = {"two": "2*inner", "n": "two//4", "w": "n<=w"}
+    right = {"up": (4, 3), "down": (3, 4), "gate_up": (8, 3), "l.0": (5,), "l.1": (5,), "ids": (2,)}
+
+    assert held(right, spec, dims=dims, strict=True).verdict is PASS
+    reason = held({**right, "gate_up": (4, 3), "l.0": (9,), "l.1": (9,)}, spec, dims=dims).reason
+    assert "gate_up axis 0 (two): 4, expected 8 = 2*inner = 2*4 [up axis 0]" in reason
+    assert "expected at most 8 = 2*inner" in reason
+    assert "l.2: missing" in held({**right, "up": (6, 3), "down": (3, 6), "gate_up": (12, 3)}, spec, dims=dims).reason
+
+
+def test_what_dims_can_not_be_worked_out_of():
+    """
+    What a dim is worked out of stands somewhere as an axis, and has the scope.
+    """
+    with pytest.raises(ValueError, match="'inner' in .* is bound by nothing"):
+        TensorShapeSane("x.pt", {"a": "two"}, dims={"two": "2*inner"})
+    with pytest.raises(ValueError, match="the scope is that of inner"):
+        TensorShapeSane("x.pt", {"a": "two@file inner"}, dims={"two": "2*inner"})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -160,6 +160,18 @@ def names(expr: Expr) -> Iterator[str]:
         case Call(_, arguments):
             for each in arguments:
                 yield from names(each)
+
+
+def replaced(expr: Expr, by: Mapping[str, Expr]) -> Expr:
+    """The expression with other ones for some of its names, and for names in those; `by` goes in no circle."""
+    match expr:
+        case Name(name) if name in by:
+            return replaced(by[name], by)
+        case Op(op, left, right):
+            return Op(op, replaced(left, by), replaced(right, by))
+        case Call(function, arguments):
+            return Call(function, tuple(replaced(each, by) for each in arguments))
+    return expr
 
 
 def evaluate(expr: Expr, lookup: Callable[[str], Any]) -> Any:

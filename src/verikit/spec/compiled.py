@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from verikit.spec import arithmetic, grammar, predicates
+from verikit.spec import arithmetic, derived, grammar, predicates
 from verikit.spec.arithmetic import Expr, Inexact, Remainder, Unbound
 from verikit.spec.grammar import Axis, Rule, Spec, Value
 from verikit.spec.names import Pattern, Range
@@ -45,9 +45,13 @@ def compile_spec(spec: Any, dims: Any) -> Compiled:
     """The compiled form; raises ValueError for what is malformed or leaves a name that nothing can bind."""
     parsed = grammar.parse(spec)
     exprs, bounds, scopes = _dims_of({**_wheres(parsed), **(dims or {})}, parsed.scopes)
+    _refuse_cycles(exprs)
+    exprs, worked_out = derived.parted(exprs)
+    _refuse_unbindable(Compiled(parsed, exprs, bounds, scopes, ()), worked_out)
+    parsed = derived.without(parsed, worked_out)
     plans = tuple(_plan(number, rule) for number, rule in enumerate(parsed.rules))
+    bounds = {name: derived.opened(axis, worked_out) for name, axis in bounds.items()}
     compiled = Compiled(parsed, exprs, bounds, scopes, plans)
-    _refuse_unbindable(compiled)
     _refuse_empty_bounds(compiled)
     return compiled
 
@@ -115,19 +119,17 @@ def values_of(value: Value) -> Iterable[Value]:
             yield from values_of(grammar.parse_value(atom.arguments[1]))
 
 
-def _refuse_unbindable(compiled: Compiled) -> None:
-    known = set(compiled.exprs)
-    for name in compiled.exprs:
-        _refuse_cycle(compiled, name, (name,))
-
-    known |= {axis.dim for _, axis in all_axes(compiled) if axis.dim}
+def _refuse_unbindable(compiled: Compiled, worked_out: Mapping[str, Expr]) -> None:
+    known = set(compiled.exprs) | {axis.dim for _, axis in all_axes(compiled) if axis.dim}
+    known -= set(worked_out)
     while True:
-        more = {name for rule, axis in all_axes(compiled) for name in _bindable(rule, axis, known)}
+        more = {name for rule, axis in all_axes(compiled) for name in _bindable(rule, axis, known)} - set(worked_out)
         if more <= known:
             break
         known |= more
-    for place, name in needed(compiled):
-        if name not in known and not name.startswith("config."):
+    inside = ((f"dims[{name!r}]", inner) for name, expr in worked_out.items() for inner in arithmetic.names(expr))
+    for place, name in (*needed(compiled), *inside):
+        if name not in known and name not in worked_out and not name.startswith("config."):
             raise ValueError(
                 f"{name!r} in {place!r} is bound by nothing: it is in no dims=, and stands nowhere alone as an axis "
                 f"(write dims={{{name!r}: 128}}, or dims={{{name!r}: 'config.…'}})"
@@ -154,12 +156,17 @@ def _refuse_empty_bounds(compiled: Compiled) -> None:
                 raise ValueError(f"{where!r}: nothing lies in {low}..{high}")
 
 
-def _refuse_cycle(compiled: Compiled, name: str, path: tuple[str, ...]) -> None:
-    for inner in arithmetic.names(compiled.exprs[name]):
+def _refuse_cycles(exprs: Mapping[str, Expr]) -> None:
+    for name in exprs:
+        _refuse_cycle(exprs, name, (name,))
+
+
+def _refuse_cycle(exprs: Mapping[str, Expr], name: str, path: tuple[str, ...]) -> None:
+    for inner in arithmetic.names(exprs[name]):
         if inner in path:
             raise ValueError(f"dims go in a circle: {' -> '.join((*path, inner))}")
-        if inner in compiled.exprs:
-            _refuse_cycle(compiled, inner, (*path, inner))
+        if inner in exprs:
+            _refuse_cycle(exprs, inner, (*path, inner))
 
 
 def _bindable(rule: Rule, axis: Axis, known: set[str]) -> Iterable[str]:

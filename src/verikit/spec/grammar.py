@@ -189,7 +189,8 @@ def show_dtypes(found: frozenset[str] | None) -> str:
 
 _FLIP = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _ORDER = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
-_SCOPE = re.compile(r"@(\w+)$")
+_SCOPE = re.compile(r"@(\w+)(?!\w)")
+_SCOPE_OF = re.compile(r"(?<![\w.])([A-Za-z_]\w*)@(\w+)(?!\w|$)")
 
 
 def parse_axes(text: str) -> tuple[tuple[Axis, ...], dict[str, str]]:
@@ -217,16 +218,18 @@ def _words(text: str) -> list[str]:
 
 
 def parse_axis(word: str, scopes: dict[str, str], own: str = "") -> Axis:
-    """One axis word; what `@scope` it has goes into `scopes`.  own: the dim that it is about, if that is known."""
+    """One axis word; what `@scope` it has goes into `scopes`.  own: the dim that it is about, if that is known.
+
+    `1<=s@file<=16` says of s what `1<=s<=16@file` says of what the word is about.
+    """
     whole = word
     optional = word.endswith("?")
     word = word[:-1] if optional else word
+    for name, said in _SCOPE_OF.findall(word):
+        _put_scope(name, said, whole, scopes)
+    word = _SCOPE_OF.sub(r"\1", word)
     scope = _SCOPE.search(word)
-    word = word[: scope.start()] if scope else word
-    if scope and scope[1] not in (*SCOPES, "check"):
-        raise ValueError(
-            f"{whole!r}: a dim is {', '.join('@' + each for each in SCOPES)}, or without a word the same in the whole check"
-        )
+    word = word[: scope.start()] + word[scope.end() :] if scope else word
     tree_path = word.startswith("?")  # jaxtyping: may differ from leaf to leaf
     broadcast = word.startswith("#")
     word = word[1:] if tree_path or broadcast else word
@@ -234,9 +237,17 @@ def parse_axis(word: str, scopes: dict[str, str], own: str = "") -> Axis:
     if scope or tree_path:
         said = scope[1] if scope else "tensor"
         for name in [axis.run] if axis.run else list(axis.names())[:1] if axis.dim else axis.names():
-            if said != "check":
-                scopes[name] = said
+            _put_scope(name, said, whole, scopes)
     return axis
+
+
+def _put_scope(name: str, said: str, whole: str, scopes: dict[str, str]) -> None:
+    if said not in (*SCOPES, "check"):
+        raise ValueError(
+            f"{whole!r}: a dim is {', '.join('@' + each for each in SCOPES)}, or without a word the same in the whole check"
+        )
+    if said != "check":
+        scopes[name] = said
 
 
 def _sized(word: str, whole: str, own: str) -> Axis:
@@ -315,7 +326,7 @@ def _bounded(axis: Axis, sign: str, bound: ast.expr, word: str) -> Axis:
 
 @lru_cache(maxsize=1024)
 def parse_value(text: str) -> Value:
-    """`bf16|f32[3 s@file h] & finite`: dtypes, axes, predicate."""
+    """`bf16|f32[3 s@file h] & finite`: dtypes, axes, predicate; words of values alone are about a tensor of any shape."""
     match = re.match(r"\s*([A-Za-z0-9_|]*)\[", text)
     if match:
         inside, rest = _bracket(text, match.end())
@@ -327,6 +338,8 @@ def parse_value(text: str) -> Value:
                 "for one shape or another write two checks, TensorShapeSane(…) | TensorShapeSane(…)"
             )
         rest = rest.strip()[1:]
+    elif (words := _only_values(text)) is not None:
+        return _check_companions(Value(predicate=words))
     else:
         shape, sign, rest = text.partition("&")
         found = None
@@ -337,6 +350,17 @@ def parse_value(text: str) -> Value:
     only_dots = len(axes) == 1 and axes[0].run == ""
     value = Value(found, None if only_dots else axes, predicate, tuple(sorted(scopes.items())))
     return _check_companions(value)
+
+
+def _only_values(text: str) -> Predicate | None:
+    """The predicate of a text without a shape.  `{1,3}` and `step 1` are axes: in brackets or not, what they always were."""
+    try:
+        found = predicates.parse(text.strip().removeprefix("&"))
+    except ValueError:
+        return None
+    first = next(iter(predicates.atoms(found)))
+    shape = text.lstrip().startswith("{") or first.word == "step"
+    return None if shape and not text.lstrip().startswith("&") else found
 
 
 def _bracket(text: str, at: int) -> tuple[str, str]:
@@ -514,7 +538,7 @@ def parse(spec: Any) -> Spec:
     pairs: list[tuple[Any, Any]] = []
     if isinstance(spec, Mapping):
         pairs = list(spec.items())
-    elif isinstance(spec, str) and _has_rules(spec):
+    elif isinstance(spec, str) and (_has_rules(spec) or not _lines(spec)):
         pairs = [_colon(line) for line in _lines(spec)]
     else:
         return Spec((Rule("tensor", None, names.parse("**"), _value(spec, "spec")),))
@@ -548,9 +572,10 @@ def _lines(text: str) -> list[str]:
 
 
 def _colon(line: str) -> tuple[str, str]:
-    for k in _outside(line, ":"):
-        if line[k : k + 2] != "::" and line[k - 1 : k + 1] != "::":
-            return line[:k], line[k + 1 :].strip()
+    colons = [k for k in _outside(line, ":") if line[k : k + 2] != "::" and line[k - 1 : k + 1] != "::"]
+    if colons:  # a name may have colons of its own, as in `dense/kernel:0: f32[8 4]`
+        k = next((k for k in colons if not line[k + 1 : k + 2].strip()), colons[0])
+        return line[:k], line[k + 1 :].strip()
     if line.startswith("!"):
         return line, ""
     raise ValueError(f"{line!r}: a rule is `name: shape`, as in `input_ids: i64[b s]`")
