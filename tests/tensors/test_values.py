@@ -22,7 +22,12 @@ FLOATS = {
     "bf16": "bfloat16",
     "e4m3": "float8_e4m3fn",
     "e5m2": "float8_e5m2",
+    "e4m3fnuz": "float8_e4m3fnuz",
+    "e5m2fnuz": "float8_e5m2fnuz",
+    "e8m0": "float8_e8m0fnu",
 }
+COMPLEX = {"c32": "complex32", "c64": "complex64", "c128": "complex128"}
+NO_INF = {"e4m3", "e4m3fnuz", "e5m2fnuz", "e8m0"}
 INTS = {"i64": "int64", "i32": "int32", "i16": "int16", "i8": "int8", "u8": "uint8"}
 PREDICATES = (
     ["finite"],
@@ -52,7 +57,7 @@ def stored(tensor, dtype, step=None):
 
 def by_torch(predicate, tensor):
     """What the predicate means, in torch's own words; fp8 by way of float32, which holds it exactly."""
-    x = tensor.double() if tensor.is_floating_point() else tensor.long()
+    x = tensor.float().double() if tensor.is_floating_point() else tensor.long()
     word, rest = predicate[0], predicate[1:]
     flat = x.reshape(-1)
     if word in ("all", "any"):
@@ -136,8 +141,8 @@ def test_one_odd_value(dtype, odd):
     """
     One NaN or Inf among many is found, named, counted and placed, in any floating type that has it.
     """
-    if dtype == "e4m3" and math.isinf(odd):
-        pytest.skip("e4m3fn has no Inf")
+    if dtype in NO_INF and math.isinf(odd):
+        pytest.skip("it has no Inf")
     tensor = torch.randn(30, 40).clamp(-3, 3)
     tensor[17, 5] = odd
     tensor = tensor.to(getattr(torch, FLOATS[dtype]))
@@ -146,6 +151,36 @@ def test_one_odd_value(dtype, odd):
 
     assert verdict is False
     assert words == f"1 of 1,200 values is {'NaN' if math.isnan(odd) else 'Inf'}, first at [17, 5]"
+
+
+@pytest.mark.parametrize("dtype", [name for name in FLOATS if scan.WIDTH[name] == 1])
+def test_every_byte_of_a_small_float(dtype):
+    """
+    Each of the 256 bytes of an 8-bit float is the number that torch takes it for, and answers every word alone as torch would.
+    """
+    every = torch.arange(256, dtype=torch.uint8).view(getattr(torch, FLOATS[dtype]))
+    wanted = every.float().tolist()
+
+    for byte, value in enumerate(wanted):
+        words = [["finite"], ["nonzero"], ["constant"], ["in", -1, 1], ["abs<=", 2], [">=", 0], ["max", "==", value]]
+        answers = [verdict for verdict, _ in scan.judge(np, stored(every[byte : byte + 1], dtype), words)]
+        plain = [verdict for verdict, _ in scan.judge(None, stored(every[byte : byte + 1], dtype), words)]
+        known = math.isfinite(value)
+        expected = [
+            known,
+            value != 0,
+            not math.isnan(value),
+            -1 <= value <= 1,
+            abs(value) <= 2,
+            value >= 0,
+            value == value,
+        ]
+
+        assert answers == plain == expected, (byte, value)
+    odd = sum(not math.isfinite(value) for value in wanted)
+    whole = scan.judge(np, stored(every, dtype), [["finite"]])[0]
+    assert whole[0] is False
+    assert whole[1].startswith(f"{odd} of 256 values ")
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, *INTS])
@@ -167,6 +202,154 @@ def test_every_byte_of_a_type(dtype):
 
         assert (low, high, nonzero) == (True, True, bool((wanted != 0).any()))
         assert constant == bool((wanted == wanted[0]).all())
+
+
+ASKED_OF_COMPLEX = (
+    ["finite"],
+    ["nonzero"],
+    ["constant"],
+    ["abs<=", 5],
+    ["abs<", 5],
+    ["==", 0],
+    ["!=", 1],
+    ["one of", 0, 1],
+    ["any", ["abs<=", 1], ["==", 2]],
+    ["not", ["constant"]],
+    ["rms", "..", 1, 5],
+    ["count", 0, "<=", 1],
+    ["distinct"],
+    ["rows distinct"],
+)
+
+
+def complex_by_torch(predicate, x):
+    word, rest = predicate[0], predicate[1:]
+    if word == "not":
+        return not complex_by_torch(rest[0], x)
+    return {
+        "finite": lambda: torch.isfinite(x).all(),
+        "nonzero": lambda: (x != 0).any(),
+        "constant": lambda: (x == x[0]).all(),
+        "abs<=": lambda: (x.abs() <= rest[0]).all(),
+        "abs<": lambda: (x.abs() < rest[0]).all(),
+        "==": lambda: (x == rest[0]).all(),
+        "!=": lambda: (x != rest[0]).all(),
+        "one of": lambda: ((x == 0) | (x == 1)).all(),
+        "any": lambda: ((x.abs() <= 1) | (x == 2)).all(),
+        "rms": lambda: scan.compared((x.abs() ** 2).mean().sqrt().item(), rest),
+        "count": lambda: (x == 0).sum() <= 1,
+        "distinct": lambda: len(set(x.tolist())) == len(x),
+        "rows distinct": lambda: len(set(x.tolist())) == len(x),
+    }[word]()
+
+
+@given(
+    st.sampled_from(sorted(COMPLEX)),
+    st.lists(
+        st.tuples(*[st.one_of(st.integers(-4, 4), st.sampled_from([0.5, math.nan, math.inf]))] * 2),
+        min_size=1,
+        max_size=9,
+    ),
+    st.sampled_from([None, 16, 32]),
+    st.booleans(),
+)
+@settings(deadline=None, max_examples=150)
+def test_complex_numbers(dtype, numbers, step, swap):
+    """
+    Words about complex numbers mean what torch computes, `abs` and `rms` by their modulus, however bytes fall into blocks.
+    """
+    wide = torch.tensor([complex(*pair) for pair in numbers], dtype=torch.complex128)
+    tensor = torch.view_as_complex(torch.view_as_real(wide).to(torch.float16)) if dtype == "c32" else wide
+    tensor = tensor.to(getattr(torch, COMPLEX[dtype]))
+    odd = not bool(torch.isfinite(wide).all())
+    asked = [
+        list(each) for each in ASKED_OF_COMPLEX if not odd or each[0] in ("finite", "nonzero", "abs<=", "==", "!=")
+    ]
+    data = stored(tensor, dtype, step)
+    if swap:
+        parts = torch.view_as_real(tensor).contiguous().numpy()
+        data = scan.Stored(
+            dtype, tensor.shape, scan.buffer_blocks(parts.byteswap().tobytes(), scan.WIDTH[dtype]), swap=True
+        )
+
+    answers = scan.judge(np, data, asked)
+    plain = scan.judge(None, stored(tensor, dtype), [each for each in asked if each[0] != "rows distinct"])
+
+    assert [bool(complex_by_torch(each, wide)) for each in asked] == [verdict for verdict, _ in answers]
+    assert [verdict for verdict, _ in plain] == [
+        v for each, (v, _) in zip(asked, answers, strict=True) if each[0] != "rows distinct"
+    ]
+
+
+@pytest.mark.parametrize(
+    "word", ["in 0..9", "< 3", "step 1", "rising", "sum == 0", "mean 0..1", "std <= 3", "min >= 0", "first == 0"]
+)
+@pytest.mark.parametrize("dtype", COMPLEX)
+@pytest.mark.parametrize("place", ["live", "npy", "safetensors"])
+def test_complex_numbers_have_no_order(tmp_path, word, dtype, place):
+    """
+    What needs an order, or compares a complex sum, is UNKNOWN, says why and what to write, and so is its opposite.
+    """
+    tensor = torch.ones(3, dtype=getattr(torch, COMPLEX[dtype]))
+    if place == "safetensors" and dtype != "c64":
+        pytest.skip("safetensors has complex64 alone")
+    if place == "npy":
+        if dtype == "c32":
+            pytest.skip("numpy has no complex32")
+        np.save(tmp_path / "x.npy", tensor.numpy())
+    subject = {"live": {"x": tensor}, "npy": tmp_path / "x.npy"}.get(place) or written(tmp_path, {"x": tensor})
+
+    for claim in (word, f"~({word})"):
+        finding = examine_here(TensorShapeSane(subject, {"x": f"{dtype}[3] & {claim}"}))
+
+        assert (finding.verdict, finding.cause) == (UNKNOWN, Cause.UNSUPPORTED), finding.reason
+        assert f"x: its values can't be told: {word.split()[0]}: " in finding.reason
+        assert "modulus" in finding.reason
+
+
+@pytest.mark.parametrize("place", ["live", "numpy", "npy", "safetensors", "pt"])
+def test_complex_everywhere_alike(tmp_path, place):
+    """
+    Complex tensors give the same verdict and the same words in memory and in files, conjugate views too.
+    """
+    tensor = torch.ones(4, 3, dtype=torch.complex64)
+    tensor[2, 1] = complex(3, 4)
+    tensor[3, 0] = complex(0, math.nan)
+    subject = {"x": tensor.conj() if place == "live" else tensor.numpy()}
+    if place == "pt":
+        subject = tmp_path / "m.pt"
+        torch.save({"x": tensor}, subject)
+    if place == "npy":
+        subject = tmp_path / "x.npy"
+        np.save(subject, tensor.numpy())
+    if place == "safetensors":
+        subject = written(tmp_path, {"x": tensor})
+
+    good = examine_here(TensorShapeSane(subject, {"x": "complex[4 3] & nonzero & ~constant & (abs<=5 | nan)"}))
+    bad = examine_here(TensorShapeSane(subject, {"x": "c64[4 3] & finite & (abs<=4 | nan)"}))
+    every = examine_here(TensorShapeSane(subject, {"x": "c64[4 3]"}, values="all"))
+
+    assert good.verdict is PASS, good.reason
+    assert bad.verdict is FAIL
+    assert "x: 1 of 12 values is NaN, first at [3, 0]" in bad.reason
+    assert "x: 1 of 12 values is not abs<= 4 or nan, first at [2, 1]; modulus 1..5, 1 NaN, 0 Inf" in bad.reason
+    assert every.verdict is FAIL
+
+
+def test_packed_floats(tmp_path):
+    """
+    Packed 4-bit floats have neither NaN nor Inf, so they are finite without a look; of nothing else is there a verdict.
+    """
+    packed = torch.zeros(2, 8, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
+
+    for subject in ({"w": packed}, written(tmp_path, {"w": packed})):
+        assert examine_here(TensorShapeSane(subject, {"w": "f4[...] & finite & ~nan"}, values="all")).verdict is PASS
+        assert examine_here(TensorShapeSane(subject, {"w": "f4[...] & nan"})).verdict is FAIL
+        for word in ("nonzero", "~constant", "abs<=6", "finite | in 0..1"):
+            finding = examine_here(TensorShapeSane(subject, {"w": f"f4[...] & ({word})"}))
+
+            assert (finding.verdict, finding.cause) == (UNKNOWN, Cause.UNSUPPORTED)
+            assert "f4 packs several numbers into a byte, of which only `finite` is known" in finding.reason
 
 
 def test_duplicate_rows_and_planes():

@@ -4,6 +4,8 @@ A block is judged by two reductions: of 32 and 64 bits its least and greatest nu
 bits as signed and as unsigned number. IEEE 754 orders magnitudes as integers, so either pair tells NaN, Inf, both ends of
 the range, all-zero and constant at once. Only a block that these do not settle is decoded and looked at. Where nothing
 but `finite` is asked, one reduction does: no sum of squares is finite that has a NaN or an Inf in it.
+A complex number is as large as its modulus: that is its range, and what `abs` and `rms` are about.  It has no order, so
+words that need one are refused in words, as are those that a dtype or a ragged column gives no meaning.
 numpy does it if this host's interpreter has it; without it small tensors are read in plain Python, large ones are
 `unsupported`.
 
@@ -11,6 +13,7 @@ A predicate is ["all" | "any" | "not", parts…] or [word, arguments…], as `ve
 Words about elements combine element by element; an answer names counts, the first index and the range, never the values.
 """
 
+import cmath
 import math
 import operator
 import os
@@ -33,13 +36,27 @@ NEED_ALL = frozenset(["rising", "falling", "step", "distinct", "first", "last"])
 DIGESTS = frozenset(["rows distinct", "planes distinct"])
 RELATIONS = frozenset(["same", "tied", "shared"])
 
-# name: (bytes, numpy's unsigned, its signed, the bits of Inf; what is above them is NaN). e4m3fn has no Inf.
+# name: (bytes, numpy's unsigned, its signed, the bits of Inf; what is above them is NaN). e4m3fn has no Inf; of the
+# "fnuz" types, which have neither Inf nor -0, the bits of -0 are the only NaN.  Complex: of its two parts.
 FLOATS = {
     "f64": (8, "<u8", "<i8", 0x7FF0000000000000), "f32": (4, "<u4", "<i4", 0x7F800000), "f16": (2, "<u2", "<i2", 0x7C00),
     "bf16": (2, "<u2", "<i2", 0x7F80), "e5m2": (1, "u1", "i1", 0x7C), "e4m3": (1, "u1", "i1", 0x7E),
-    "e8m0": (1, "u1", "u1", 0xFE),
+    "e4m3fnuz": (1, "u1", "i1", 0x80), "e5m2fnuz": (1, "u1", "i1", 0x80), "e8m0": (1, "u1", "u1", 0xFE),
+    "c128": (16, "<u8", "<i8", 0), "c64": (8, "<u4", "<i4", 0), "c32": (4, "<u2", "<i2", 0),
 }  # fmt: skip
-TABLED = frozenset(["e4m3", "e5m2", "e8m0"])
+# Bits of the mantissa, bias of the exponent.
+TABLED = {"e4m3": (3, 7), "e5m2": (2, 15), "e4m3fnuz": (3, 8), "e5m2fnuz": (2, 16), "e8m0": (0, 127)}
+ONE_NAN = frozenset(["e4m3fnuz", "e5m2fnuz"])
+COMPLEX = {"c128": "<f8", "c64": "<f4", "c32": "<f2"}
+SUMMED = frozenset(["f32", "f64", "c64", "c128"])
+NEVER_ODD = frozenset(["f4", "float6_e2m3", "float6_e3m2"])
+"""Packed floats of fewer than 8 bits: they have neither NaN nor Inf, whatever their bits."""
+QUANTISED = ("q", "iq", "tq", "i2_s", "mxfp", "nvfp")
+"""How the names of types begin whose numbers lie in blocks with a scale: GGUF's, and torch's qint8."""
+ORDERED = frozenset(["in", "<=", ">=", "<", ">", "min", "max", "rising", "falling", "step", "first", "last"])
+SUMS = frozenset(["sum", "mean", "std"])
+ROWED = NEED_ALL - {"distinct"} | DIGESTS
+"""Words about rows along the last axis."""
 INTS = {
     "i64": "<i8",
     "i32": "<i4",
@@ -67,6 +84,9 @@ UNPACK = {
     "u16": "H",
     "u8": "B",
     "bool": "B",
+    "c128": "d",
+    "c64": "f",
+    "c32": "e",
 }
 
 
@@ -95,29 +115,92 @@ def atoms(predicate):
 class Stored:
     """A tensor as its bytes: dtype (short name), shape, and `blocks(step)`, which yields (first element, buffer).
 
-    swap: its numbers are big-endian.  sampled: (random generator) where only some blocks are to be read.
+    swap: its numbers are big-endian.  ragged: its rows lie in lists of lengths of their own, one after the other.
+    nulls: `Nulls` that the blocks count as they leave them out; a block's first element is then the numbers of all.
     """
 
-    def __init__(self, dtype, shape, blocks, swap=False, sampled=None):
-        self.dtype, self.shape, self.blocks, self.swap, self.sampled = dtype, tuple(shape), blocks, swap, sampled
+    def __init__(self, dtype, shape, blocks, swap=False, ragged=False, nulls=None):
+        self.dtype, self.shape, self.blocks, self.swap = dtype, tuple(shape), blocks, swap
+        self.ragged, self.nulls = ragged, nulls
         self.count = 1
         for length in shape:
             self.count *= length
         self.read = 0
 
 
+class Nulls:
+    """Places of a column that have no value: how many, and the first of them."""
+
+    def __init__(self):
+        self.count, self.first = 0, None
+
+    def note(self, places):
+        """Takes the numbers of such places, in order."""
+        if len(places):
+            self.count += len(places)
+            self.first = int(places[0]) if self.first is None else self.first
+
+
+def unreadable(dtype):
+    """Why values of such a dtype are not looked at."""
+    if dtype in NEVER_ODD:
+        return "%s packs several numbers into a byte, of which only `finite` is known" % dtype
+    if dtype.startswith(QUANTISED):
+        return "values of %s lie in quantised blocks, which are not unpacked here" % dtype
+    return "values of %s can't be read here" % dtype
+
+
+def refused(tensor, atom):
+    """Why a word has no meaning for the numbers of this tensor, or None."""
+    words = set(words_of(atom))
+    if tensor.dtype in COMPLEX and words & ORDERED:
+        word = sorted(words & ORDERED)[0]
+        return "%s: complex numbers have no order; `abs<=` is about their modulus" % word
+    if tensor.dtype in COMPLEX and words & SUMS:
+        word = sorted(words & SUMS)[0]
+        return "%s: that of complex numbers is complex, and in no order; `rms` is about their modulus" % word
+    if tensor.ragged and words & ROWED:
+        return "%s: its rows are lists of different lengths, which are looked at as one" % sorted(words & ROWED)[0]
+    return None
+
+
 def judge(np, tensor, predicates, relate=None):
     """[(verdict, words)] for the predicates: True, False, or None for what can't be told. `relate` answers for relations."""
+    wanted = {repr(atom): atom for predicate in predicates for atom in atoms(predicate)}
+    answers = {key: (None, why) for key, why in ((key, refused(tensor, atom)) for key, atom in wanted.items()) if why}
+    left = [atom for key, atom in wanted.items() if key not in answers]
     if tensor.dtype not in WIDTH:
-        return [(None, "values of %s can't be read here" % tensor.dtype)] * len(predicates)
-    if np is None:
-        if tensor.count > SLOW:
-            raise CannotSee("unsupported", "{:,} values are too many without numpy on this host".format(tensor.count))
-        return judge_list(plain_values(tensor), tensor.shape, predicates, relate, tensor.dtype in INTS)
-    looked = Looked(np, tensor)
-    wanted = [atom for predicate in predicates for atom in atoms(predicate)]
-    answers = looked.answers(wanted, relate)
+        answers.update((repr(atom), packed_answer(tensor, atom, relate)) for atom in left)
+    elif np is None:
+        if left:
+            answers.update(list_answers(tensor, left, relate))
+    else:
+        answers.update(Looked(np, tensor).answers(left, relate))
+    if tensor.nulls is not None and tensor.nulls.count:
+        answers.update((repr(atom), null_answer(tensor, atom, answers[repr(atom)])) for atom in left)
     return [folded(predicate, answers) for predicate in predicates]
+
+
+def packed_answer(tensor, atom, relate):
+    """Floats that have no NaN are finite without a look; nothing else is known of them, but that they are the same."""
+    if atom[0] in RELATIONS and relate:
+        return relate(atom)
+    known = tensor.dtype in NEVER_ODD and set(words_of(atom)) <= {"finite", "nan", "inf"}
+    if not known:
+        return None, unreadable(tensor.dtype)
+    words = "%s has neither NaN nor Inf" % tensor.dtype
+    return holds(atom, 0.0) or not tensor.count, words
+
+
+def null_answer(tensor, atom, answer):
+    """What has no value satisfies no word about elements, and leaves words about the whole open."""
+    nulls = tensor.nulls
+    words = "{:,} of {:,} values {} null, first at {}".format(
+        nulls.count, tensor.count, "is" if nulls.count == 1 else "are", index_of(nulls.first, tensor.shape)
+    )
+    if not about_elements(atom):
+        return None, words
+    return False, words if answer[0] else "%s; %s" % (answer[1], words)
 
 
 def folded(predicate, answers):
@@ -140,7 +223,8 @@ class Looked:
     def __init__(self, np, tensor):
         self.np, self.tensor = np, tensor
         self.floating = tensor.dtype in FLOATS
-        self.low = self.high = None
+        self.complex = tensor.dtype in COMPLEX
+        self.low = self.high = self.ranges = None
         self.nans = self.infs = self.total = 0
         self.sum = self.squares = 0
         self.counts, self.bad = {}, {}
@@ -159,7 +243,7 @@ class Looked:
         ]
         self.bad = {key: [0, None, None, None] for key in elements}
         self.counts = dict.fromkeys(counted, 0)
-        self.only_finite = self.tensor.dtype in ("f32", "f64") and not others and set(elements) == {"['finite']"}
+        self.only_finite = self.tensor.dtype in SUMMED and not others and set(elements) == {"['finite']"}
         if elements or others:
             for start, block in self.tensor.blocks(BLOCK):
                 self.block(start, block, elements, counted, sums)
@@ -182,7 +266,7 @@ class Looked:
         if self.tensor.swap:
             bits = bits.byteswap()
         self.tensor.read += bits.nbytes
-        self.total += len(bits)
+        self.total += bits.nbytes // WIDTH[dtype]
         if self.only_finite and self.squared(bits):
             return
         low, high, odd = self.ends(bits)
@@ -194,7 +278,7 @@ class Looked:
             self.low = low if self.low is None else min(self.low, low)
             self.high = high if self.high is None else max(self.high, high)
         for key, predicate in elements.items():
-            if odd or not surely(predicate, low, high, not self.floating):
+            if odd or not self.surely(predicate, low, high):
                 decoded = self.decoded(bits) if decoded is None else decoded
                 self.note(key, predicate, decoded, start)
         if counted or sums:
@@ -202,14 +286,22 @@ class Looked:
 
     def squared(self, bits):
         """Whether the sum of its squares is finite; one that overflows settles nothing."""
-        values = self.decoded(bits)
+        values = bits.view(COMPLEX.get(self.tensor.dtype) or "<f%d" % WIDTH[self.tensor.dtype])
         with self.np.errstate(over="ignore", invalid="ignore"):
             return math.isfinite(self.np.dot(values, values))
+
+    def surely(self, predicate, low, high):
+        """Whether the ends of a block settle that all of it holds; those of complex numbers are of their modulus."""
+        if self.complex and not set(words_of(predicate)) <= {"finite", "nan", "inf", "abs<=", "abs<"}:
+            return False
+        return surely(predicate, low, high, not self.floating)
 
     def ends(self, bits):
         """(low, high, whether there may be NaN or Inf) of a block, by two reductions alone."""
         if not self.floating:
             return int(bits.min()), int(bits.max()), False
+        if self.complex:
+            return self.moduli(bits)
         if self.tensor.dtype in ("f32", "f64"):
             values = self.decoded(bits)
             with self.np.errstate(invalid="ignore"):
@@ -224,9 +316,21 @@ class Looked:
         magnitude = max(most, top & (sign - 1) if top >= sign else 0)
         if magnitude >= inf and not (self.tensor.dtype == "e4m3" and magnitude == inf):
             return None, None, True
+        if self.tensor.dtype in ONE_NAN and int(bits.view(signed).min()) == -sign:
+            return None, None, True
         high = most if most >= 0 else int(bits.min())
         low = top if top >= sign else int(bits.view(signed).min())
         return self.number(low), self.number(high), False
+
+    def moduli(self, bits):
+        """The ends of a block of complex numbers; beside them those of both parts are kept, which say whether all are one."""
+        values = self.decoded(bits)
+        ends = [float(end) for part in (values.real, values.imag) for end in (part.min(), -part.max())]
+        self.ranges = ends if self.ranges is None else list(map(min, self.ranges, ends))
+        with self.np.errstate(over="ignore", invalid="ignore"):
+            size = self.np.abs(values)
+        low, high = float(size.min()), float(size.max())
+        return (low, high, False) if all(map(math.isfinite, ends)) else (None, None, True)
 
     def number(self, bits):
         np, row = self.np, FLOATS[self.tensor.dtype]
@@ -238,7 +342,7 @@ class Looked:
         nan = np.isnan(values)
         self.nans += int(nan.sum())
         self.infs += int(np.isinf(values).sum())
-        rest = values[~nan]
+        rest = self.np.abs(values[~nan]) if self.complex else values[~nan]
         return (float(rest.min()), float(rest.max())) if len(rest) else (None, None)
 
     def decoded(self, bits):
@@ -252,6 +356,8 @@ class Looked:
             return (bits.astype("<u4") << np.uint32(16)).view("<f4")
         if dtype in TABLED:
             return np.array(table(dtype), dtype="f4")[bits]
+        if self.complex:  # as double, in which no modulus of a smaller type overflows
+            return bits.view(COMPLEX[dtype]).astype("<f8").view("<c16")
         return bits
 
     def note(self, key, predicate, values, start):
@@ -263,8 +369,9 @@ class Looked:
             row = self.bad[key]
             row[0] += n
             if row[1] is None:
-                row[1] = start + int(bad.argmax())
-            odd = values[bad]
+                at = int(bad.argmax())
+                row[1] = start + at if isinstance(start, int) else int(start[at])
+            odd = np.abs(values[bad]) if self.complex else values[bad]
             for end, pick in ((2, min), (3, max)):
                 value = getattr(odd, pick.__name__)().item()
                 row[end] = value if row[end] is None else pick(row[end], value)
@@ -274,7 +381,7 @@ class Looked:
             self.counts[key] += int((decoded == value).sum())
         for start in range(0, len(decoded) if sums else 0, PIECE):
             part = decoded[start : start + PIECE]
-            wide = part.astype("f8")
+            wide = part.view("<f8") if self.complex else part.astype("f8")
             self.sum += float(wide.sum()) if self.floating else int(part.sum(dtype="i8"))
             self.squares += float(self.np.dot(wide, wide))
 
@@ -282,7 +389,7 @@ class Looked:
 
     def element_answer(self, key, predicate):
         n, first, least, most = self.bad[key]
-        shown = range_of(self.low, self.high)
+        shown = range_of(self.low, self.high, self.complex)
         if n and self.low is not None and self.low < least <= most < self.high:  # the range alone does not show them
             shown += ", of those {}..{}".format(number_text(least), number_text(most))
         if not n:
@@ -301,6 +408,10 @@ class Looked:
 
     def whole_answer(self, atom):
         stats = Stats(self.total, self.low, self.high, self.nans, self.infs, self.sum, self.squares)
+        if self.complex and self.ranges:
+            stats.complex = True
+            low, high, down, up = self.ranges
+            stats.same = low == -high and down == -up and not self.nans
         return whole_answer(atom, stats, self.counts.get(repr(atom)))
 
     def everything(self):
@@ -330,6 +441,7 @@ class Stats:
     def __init__(self, total, low, high, nans, infs, sum, squares):
         self.total, self.low, self.high, self.nans, self.infs = total, low, high, nans, infs
         self.sum, self.squares = sum, squares
+        self.same, self.complex = low == high and not nans, False
 
 
 def whole_answer(atom, stats, count):
@@ -343,10 +455,9 @@ def whole_answer(atom, stats, count):
         zero = stats.low == 0 and stats.high == 0 and not stats.nans
         return not zero, "all {:,} values are zero".format(stats.total) if zero else "not all zero"
     if word == "constant":
-        same = stats.low == stats.high and not stats.nans
-        return same, "all {:,} values are the same".format(stats.total) if same else "not constant" + range_of(
-            stats.low, stats.high
-        )
+        same = stats.same
+        shown = range_of(stats.low, stats.high, stats.complex)
+        return same, "all {:,} values are the same".format(stats.total) if same else "not constant" + shown
     value = statistic(word, stats, count)
     test = atom[2:] if word == "count" else atom[1:]
     verdict = compared(value, test)
@@ -395,8 +506,9 @@ def number_text(value):
     return str(value)
 
 
-def range_of(low, high):
-    return "" if low is None else "; range %s..%s" % (number_text(low), number_text(high))
+def range_of(low, high, modulus=False):
+    word = "modulus" if modulus else "range"
+    return "" if low is None else "; %s %s..%s" % (word, number_text(low), number_text(high))
 
 
 def described(predicate):
@@ -470,6 +582,8 @@ def mask(np, predicate, x):
     if word == "one of":
         return np.isin(x, np.array(rest))
     if word.startswith("abs"):
+        if x.dtype.kind == "c":
+            return np.abs(x) <= rest[0] if word == "abs<=" else np.abs(x) < rest[0]
         return (x <= rest[0]) & (x >= -rest[0]) if word == "abs<=" else (x < rest[0]) & (x > -rest[0])
     return getattr(operator, COMPARE[word])(x, rest[0])
 
@@ -478,21 +592,20 @@ def table(dtype):
     """The 256 numbers of an 8-bit floating type."""
     if dtype == "e8m0":
         return [math.ldexp(1.0, byte - 127) for byte in range(255)] + [math.nan]
-    out = []
-    mantissa_bits, bias = (3, 7) if dtype == "e4m3" else (2, 15)
-    for byte in range(256):
-        sign = -1.0 if byte & 0x80 else 1.0
-        exponent, mantissa = (byte & 0x7F) >> mantissa_bits, byte & ((1 << mantissa_bits) - 1)
-        if dtype == "e4m3" and byte & 0x7F == 0x7F:
-            value = math.nan
-        elif dtype == "e5m2" and exponent == 31:
-            value = math.nan if mantissa else math.inf
-        elif exponent == 0:
-            value = math.ldexp(mantissa, 1 - bias - mantissa_bits)
-        else:
-            value = math.ldexp((1 << mantissa_bits) + mantissa, exponent - bias - mantissa_bits)
-        out.append(sign * value)
-    return out
+    bits, bias = TABLED[dtype]
+    return [small_float(byte, bits, bias, dtype) for byte in range(256)]
+
+
+def small_float(byte, bits, bias, dtype):
+    """The number of one byte: sign, exponent, `bits` of mantissa."""
+    exponent, mantissa = (byte & 0x7F) >> bits, byte & ((1 << bits) - 1)
+    if (dtype in ONE_NAN and byte == 0x80) or (dtype == "e4m3" and byte & 0x7F == 0x7F):
+        return math.nan
+    sign = -1.0 if byte & 0x80 else 1.0
+    if dtype == "e5m2" and exponent == 31:
+        return math.nan if mantissa else sign * math.inf
+    whole = mantissa + (1 << bits if exponent else 0)
+    return sign * math.ldexp(whole, max(exponent, 1) - bias - bits)
 
 
 # Words that need the order, or all values.
@@ -632,12 +745,25 @@ def plain_values(tensor):
         elif tensor.dtype in TABLED:
             numbers = table(tensor.dtype)
             out += [numbers[byte] for byte in data]
+        elif tensor.dtype in COMPLEX:
+            code = UNPACK[tensor.dtype]
+            parts = struct.unpack("%s%d%s" % (mark, len(data) // struct.calcsize("<" + code), code), data)
+            out += map(complex, parts[::2], parts[1::2])
         else:
             out += struct.unpack("%s%d%s" % (mark, len(data) // WIDTH[tensor.dtype], UNPACK[tensor.dtype]), data)
     return out
 
 
-def judge_list(values, shape, predicates, relate=None, whole=False):
+def list_answers(tensor, wanted, relate):
+    """{repr(atom): (verdict, words)} without numpy, which only small tensors get."""
+    if tensor.count > SLOW:
+        raise CannotSee("unsupported", "{:,} values are too many without numpy on this host".format(tensor.count))
+    values = plain_values(tensor)
+    stats = list_stats(values)
+    return {repr(atom): list_answer(atom, values, tensor.shape, stats, relate) for atom in wanted}
+
+
+def judge_list(values, shape, predicates, relate=None):
     """The same answers for a plain list of numbers."""
     answers = {}
     stats = list_stats(values)
@@ -649,11 +775,20 @@ def judge_list(values, shape, predicates, relate=None, whole=False):
 
 
 def list_stats(values):
-    numbers = [value for value in values if not (isinstance(value, float) and math.isnan(value))]
-    infs = sum(isinstance(value, float) and math.isinf(value) for value in values)
-    row = (min(numbers), max(numbers)) if numbers else (None, None)
-    squares = sum(n * n for n in numbers)
-    return Stats(len(values), row[0], row[1], len(values) - len(numbers), infs, sum(numbers), squares)
+    odd = [value for value in values if isinstance(value, (float, complex))]
+    nans, infs = sum(map(cmath.isnan, odd)), sum(map(cmath.isinf, odd))
+    numbers = [value for value in values if not (isinstance(value, (float, complex)) and cmath.isnan(value))]
+    sizes = list(map(modulus, numbers)) if any(isinstance(value, complex) for value in odd) else numbers
+    row = (min(sizes), max(sizes)) if sizes else (None, None)
+    stats = Stats(len(values), row[0], row[1], nans, infs, sum(numbers), sum(n * n for n in sizes))
+    stats.same = not nans and all(value == values[0] for value in values)
+    stats.complex = sizes is not numbers
+    return stats
+
+
+def modulus(value):
+    """Of a complex number with an infinite part infinity, also where the other part is NaN, as IEEE 754 has it."""
+    return math.hypot(value.real, value.imag)
 
 
 def list_answer(atom, values, shape, stats, relate):
@@ -661,13 +796,15 @@ def list_answer(atom, values, shape, stats, relate):
     if about_elements(atom):
         bad = [at for at, value in enumerate(values) if not holds(atom, value)]
         if not bad:
-            return True, "{:,} values {}{}".format(len(values), described(atom), range_of(stats.low, stats.high))
+            return True, "{:,} values {}{}".format(
+                len(values), described(atom), range_of(stats.low, stats.high, stats.complex)
+            )
         where = index_of(bad[0], shape)
         what = broken_words(atom)
         if atom[0] == "finite":
             what = "are NaN" if stats.nans and not stats.infs else "are Inf" if not stats.nans else "are NaN or Inf"
         what = what.replace("are ", "is ", 1) if len(bad) == 1 else what
-        shown = "" if atom[0] == "finite" else range_of(stats.low, stats.high)
+        shown = "" if atom[0] == "finite" else range_of(stats.low, stats.high, stats.complex)
         return False, "{:,} of {:,} values {}, first at {}{}".format(len(bad), len(values), what, where, shown)
     if word == "distinct":
         spare = len(values) - len(set(values))
@@ -705,8 +842,8 @@ def holds(predicate, value):
     if word in ("all", "any"):
         return (all if word == "all" else any)(holds(part, value) for part in rest)
     if word in ("finite", "nan", "inf"):
-        test = {"finite": math.isfinite, "nan": math.isnan, "inf": math.isinf}[word]
-        return test(value) if isinstance(value, float) else word == "finite"
+        test = {"finite": cmath.isfinite, "nan": cmath.isnan, "inf": cmath.isinf}[word]
+        return test(value) if isinstance(value, (float, complex)) else word == "finite"
     if word == "in":
         return rest[0] <= value <= rest[1]
     if word == "one of":

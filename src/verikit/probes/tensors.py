@@ -41,7 +41,8 @@ ENDINGS = (
 )
 SHORT = {
     "float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2",
-    "float8_e8m0fnu": "e8m0",
+    "float8_e4m3fnuz": "e4m3fnuz", "float8_e5m2fnuz": "e5m2fnuz", "float8_e8m0fnu": "e8m0",
+    "float4_e2m1fn_x2": "f4", "float4_e2m1": "f4", "complex128": "c128", "complex64": "c64", "complex32": "c32",
     "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8",
     "uint64": "u64", "uint32": "u32", "uint16": "u16", "uint8": "u8",
 }  # fmt: skip

@@ -76,6 +76,11 @@ def one_file(place, np, root, job, wants, under, seed):
     return rows, len(names), read, there
 
 
+def width_of(dtype):
+    """Bytes of one number, or of the least piece of packed ones; None for dtypes that are not looked at."""
+    return 1 if dtype in scan.NEVER_ODD else scan.WIDTH.get(dtype)
+
+
 def nameless(by_name):
     """The only tensor there is, if it has no name of its own (npy): the spec's name for it will do."""
     return by_name.get("") if len(by_name) == 1 else None
@@ -96,9 +101,9 @@ def guarded(np, tensor, predicates, relate):
 def stored_tensor(np, layout, row, file, seed=None):
     """The tensor as bytes to be read in blocks, or in words why it can't be."""
     dtype = dtype_name(row.dtype)
-    width = scan.WIDTH.get(dtype)
+    width = width_of(dtype)
     if width is None:
-        return "values of %s can't be read here" % row.dtype
+        return scan.unreadable(dtype)
     big = layout.byteorder == "big" and width > 1
     strides = layout.strides.get(row.name)
     if layout.format == "npy" and len(row.shape) > 1 and fortran(file):
@@ -142,7 +147,7 @@ def strided(np, dtype, row, strides, file, width, big):
     if np is None or reach * width > scan.WHOLE:
         return "a view with strides %s over %d bytes is not read" % (list(strides), reach * width)
     file.seek(row.offset)
-    data = np.frombuffer(file.read(reach * width), dtype="u%d" % width)
+    data = np.frombuffer(file.read(reach * width), dtype="V%d" % width)
     whole = np.lib.stride_tricks.as_strided(data, shape, [step * width for step in strides])
     return scan.Stored(dtype, shape, scan.buffer_blocks(np.ascontiguousarray(whole).reshape(-1).view("u1"), width), big)
 
@@ -179,7 +184,7 @@ def equal(np, mine, its, row, other, other_name):
             other.dtype,
             list(other.shape),
         )
-    width, differ, first = scan.WIDTH[mine.dtype], 0, None
+    width, differ, first = width_of(mine.dtype), 0, None
     for (start, a), (_, b) in zip(mine.blocks(scan.BLOCK), its.blocks(scan.BLOCK)):
         mine.read += len(a)
         if bytes(a) == bytes(b):
@@ -190,7 +195,7 @@ def equal(np, mine, its, row, other, other_name):
                 for k in range(0, len(a), width)
             ]
             if np is None
-            else (np.frombuffer(a, dtype="u%d" % width) != np.frombuffer(b, dtype="u%d" % width))
+            else (np.frombuffer(a, "u1").reshape(-1, width) != np.frombuffer(b, "u1").reshape(-1, width)).any(1)
         )
         differ += int(sum(units)) if np is None else int(units.sum())
         if first is None:
@@ -259,9 +264,9 @@ def held_tensor(np, tensor):
     if str(getattr(tensor, "device", "")) == "meta":
         return "it is on meta: it has no values"
     dtype = dtype_name(tensor.dtype)
-    width = scan.WIDTH.get(dtype)
+    width = width_of(dtype)
     if width is None:
-        return "values of %s can't be read here" % dtype
+        return scan.unreadable(dtype)
     tensor = detached(tensor)
     if callable(getattr(tensor, "stride", None)):
         for axis, step in enumerate(tensor.stride()):
@@ -278,9 +283,11 @@ def held_tensor(np, tensor):
 
 
 def detached(tensor):
-    """Without its gradient; of a DTensor the part that is on this rank."""
-    tensor = tensor.detach() if callable(getattr(tensor, "detach", None)) else tensor
-    return tensor.to_local() if callable(getattr(tensor, "to_local", None)) else tensor
+    """Without its gradient; of a DTensor the part that is on this rank; a conjugate or negative view written out."""
+    for plainer in ("detach", "to_local", "resolve_conj", "resolve_neg"):
+        method = getattr(tensor, plainer, None)
+        tensor = method() if callable(method) else tensor
+    return tensor
 
 
 def torch_blocks(tensor, width):
@@ -325,11 +332,11 @@ def numpy_blocks(np, array, width):
         if array.size == 0:
             return
         if array.flags["C_CONTIGUOUS"]:
-            yield from scan.buffer_blocks(array.reshape(-1).view("u%d" % width).data, width)(step)
+            yield from scan.buffer_blocks(array.reshape(-1).view("u1").data, width)(step)
             return
         rows, done = array if array.ndim else array.reshape(1), 0
         for part in rows:
-            flat = np.ascontiguousarray(part).reshape(-1).view("u%d" % width)
+            flat = np.ascontiguousarray(part).reshape(-1).view("u1")
             for start, block in scan.buffer_blocks(flat.data, width)(step):
                 yield done + start, block
             done += part.size

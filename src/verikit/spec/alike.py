@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -28,19 +28,20 @@ class Speech:
 
 
 def speech(plan: Plan, compiled: Compiled) -> Speech:
-    """Of a rule; what the bounds of its dims, and what its dims are worked out from, speak of, too."""
-    spoken: dict[str, None] = {}
+    """Of the axes of a rule, with the bounds of its dims."""
+    spoken: list[str] = []
     for axis in plan.rule.value.axes or ():
         own = compiled.bounds.get(axis.dim or "")
-        for name in (*axis.names(), *(own.names() if own else ()), *([f"*{axis.run}"] if axis.run else ())):
-            spoken.update(dict.fromkeys([name, *_within(name, compiled)]))
+        spoken += [*axis.names(), *(own.names() if own else ()), *([f"*{axis.run}"] if axis.run else ())]
+    return speech_of(spoken, plan, compiled)
+
+
+def speech_of(spoken: Iterable[str], plan: Plan, compiled: Compiled) -> Speech:
+    """Of these names."""
+    every = dict.fromkeys(spoken)
     groups = plan.regex.groupindex if plan.regex else {}
-    narrow = [name for name in spoken if compiled.scopes.get(name.lstrip("*")) in NARROW]
-    return Speech(tuple(name for name in spoken if name in groups), tuple(narrow))
-
-
-def _within(name: str, compiled: Compiled) -> Iterator[str]:
-    return arithmetic.names(compiled.derived[name]) if name in compiled.derived else iter(())
+    narrow = [name for name in every if compiled.scopes.get(name.lstrip("*")) in NARROW]
+    return Speech(tuple(name for name in every if name in groups), tuple(narrow))
 
 
 class Alike:
@@ -59,22 +60,21 @@ class Alike:
         rows: list[tuple[Axis, int, Any]],
         first: Entry,
         is_given: Callable[[str], bool],
-        compiled: Compiled,
+        scopes: Mapping[str, str],
     ) -> None:
-        self.plan, self.rows, self.first, self.scopes, self.count = plan, rows, first, compiled.scopes, 0
+        self.plan, self.rows, self.first, self.scopes, self.count = plan, rows, first, scopes, 0
         self.fitting: set[tuple[Any, ...]] = set()
         self.wide: list[tuple[str, int, Any]] = []
         self.narrow: list[tuple[str, int, Any]] = []
         self.turning: list[tuple[Expr, int, int, tuple[str, ...]]] = []
         for axis, position, size in rows:
             name = f"*{axis.run}" if axis.run else axis.dim
-            if name is not None and name not in compiled.derived:
-                if name and not is_given(name) and not (axis.broadcast and size == 1):
+            if name:
+                if not is_given(name) and not (axis.broadcast and size == 1):
                     (self.narrow if self.is_narrow(name) else self.wide).append((name, position, size))
             elif axis.term is not None:
-                term = arithmetic.replaced(axis.term, compiled.derived) if compiled.derived else axis.term
-                inside = tuple(inner for inner in arithmetic.names(term) if not is_given(inner))
-                self.turning += [(term, position, size, inside)] if inside else []
+                inside = tuple(inner for inner in arithmetic.names(axis.term) if not is_given(inner))
+                self.turning += [(axis.term, position, size, inside)] if inside else []
 
     def is_narrow(self, name: str) -> bool:
         return self.scopes.get(name.lstrip("*")) in NARROW

@@ -120,6 +120,11 @@ def needs_values(predicate: Predicate) -> bool:
     return any(atom.word in ELEMENT or atom.word in WHOLE for atom in atoms(predicate))
 
 
+def relates(predicate: Predicate) -> bool:
+    """Whether it speaks of another tensor."""
+    return any(atom.word in RELATIONS for atom in atoms(predicate))
+
+
 def names(predicate: Predicate) -> Iterator[str]:
     """The dims in it (those of a companion's own spec are seen to elsewhere)."""
     for atom in atoms(predicate):

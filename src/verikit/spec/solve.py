@@ -3,6 +3,9 @@
 Order-free: all sizes are gathered first.  A dim that stands alone is bound by the most frequent size within its scope
 (so that one odd file among thousands is the odd one); arithmetic is turned round where only that can bind; then every
 axis is compared, and every fault is kept.
+
+A mixture of experts has 10^5 tensors, but few shapes: tensors of one rule with one shape are `Alike`, are laid out and
+counted once, and what fits one of them is not compared again.
 """
 
 from __future__ import annotations
@@ -12,12 +15,15 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
-from verikit.spec import arithmetic, grammar, hints, names, predicates
+from verikit.spec import alike, arithmetic, grammar, hints, names, predicates
+from verikit.spec.alike import Alike, Speech
 from verikit.spec.arithmetic import Expr, Inexact, Remainder, Unbound
 from verikit.spec.compiled import Compiled, Constants, Plan
-from verikit.spec.dtypes import BYTES, FLOATING
+from verikit.spec.dtypes import BYTES, INEXACT
 from verikit.spec.fit import broken_bound, label, laid_out, merged
 from verikit.spec.grammar import Axis, Value
 from verikit.spec.held import PLAIN, held_as
@@ -50,16 +56,26 @@ class Solver:
         self.entries = [self.named(entry) if not entry.name else entry for entry in self.entries]
         self.out = Outcome(examined=len(entries))
         self.bound: dict[tuple[str, str], Bound] = {}
-        self.ends: dict[names.Range, tuple[float, float]] = {}
+        self.ends: dict[int, tuple[float, float]] = {}
         self.hinted: dict[tuple[Any, ...], str] = {}
         self.unsolved: dict[tuple[int, str, int], str] = {}
-        self.sized: list[tuple[Plan, Entry, dict[str, int], list[tuple[Axis, int, int]]]] = []
+        self.speeches = [alike.speech(plan, compiled) for plan in compiled.plans]
+        self.alikes: dict[tuple[Any, ...], Alike | None] = {}
+        self.sized: list[tuple[Entry, dict[str, str], Alike]] = []
         self.shares: list[tuple[Plan, int]] = []
-        self.by_name: dict[str, list[Entry]] = {}
         self.companions: list[Entry] = []
+        self.wanted: dict[str, Want] = {}
+        self.wanted_alike: dict[tuple[Any, ...], Want] = {}
+        self.fitting: dict[tuple[Any, ...], list[Want]] = {}
+        self.spoken: dict[int, Speech] = {}
         self.lists: dict[tuple[str, str], list[float]] = self.out.lists
+
+    @cached_property
+    def by_name(self) -> dict[str, list[Entry]]:
+        found: dict[str, list[Entry]] = {}
         for entry in self.entries:
-            self.by_name.setdefault(entry.name, []).append(entry)
+            found.setdefault(entry.name, []).append(entry)
+        return found
 
     def named(self, entry: Entry) -> Entry:
         """An array without a name, as npy has it, answers to the only name that the spec has, or to that of its file."""
@@ -128,13 +144,14 @@ class Solver:
 
     def ends_of(self, piece: names.Range) -> tuple[float, float]:
         """Both ends of a range; as wide as can be while the data has not said what they are."""
-        if piece not in self.ends:
+        found = self.ends.get(id(piece))
+        if found is None:
             try:
                 first, last = (arithmetic.size(end, self.constant) for end in (piece.first, piece.last))
             except (Unbound, Inexact):
                 return -math.inf, math.inf
-            self.ends[piece] = first, last
-        return self.ends[piece]
+            found = self.ends[id(piece)] = first, last
+        return found
 
     # What the dims are.
 
@@ -177,12 +194,20 @@ class Solver:
             self.dtype_fault(plan, entry, value.dtypes)
         if value.axes is None or entry.dtype.startswith("a "):  # a list, a str: no tensor, and told as such
             return
-        numbers = {k: int(v) for k, v in captured.items() if v is not None and v.isdigit()}
-        rows = laid_out(value.axes, entry.shape)
-        if rows is None:
+        key = (plan.number, entry.shape, *[captured[name] for name in self.speeches[plan.number].inner])
+        if key not in self.alikes:
+            rows = laid_out(value.axes, entry.shape)
+            self.alikes[key] = None if rows is None else self.alike(plan, entry, captured, rows)
+        found = self.alikes[key]
+        if found is None:
             self.rank_fault(plan, entry, value)
         else:
-            self.sized.append((plan, entry, numbers, rows))
+            found.count += 1
+            self.sized.append((entry, captured, found))
+
+    def alike(self, plan: Plan, entry: Entry, captured: Mapping[str, str], rows: list[tuple[Axis, int, Any]]) -> Alike:
+        numbers = numbers_of(captured)
+        return Alike(plan, rows, entry, lambda name: name in numbers or name in self.constants, self.compiled.scopes)
 
     def dtype_fault(self, plan: Plan, entry: Entry, wanted: frozenset[str] | None) -> None:
         shown = grammar.show_dtypes(wanted) or "a tensor"
@@ -212,44 +237,52 @@ class Solver:
         self.fault("rank", plan, entry, what, seen=entry.shape, hint=hints.of_rank(entry.shape, least, most))
 
     def bind(self) -> None:
-        votes: dict[tuple[str, str], Counter[Any]] = {}
+        votes: dict[tuple[str, str], dict[Any, int]] = {}
         first: dict[tuple[tuple[str, str], Any], str] = {}
-        for _, entry, captured, rows in self.sized:
-            for axis, position, size in rows:
-                name = f"*{axis.run}" if axis.run else axis.dim
-                if not name or name in captured or name in self.constants or (axis.broadcast and size == 1):
-                    continue
-                key = self.key(name.lstrip("*"), entry)
-                key = (name, key[1])
-                votes.setdefault(key, Counter())[size] += 1
-                first.setdefault((key, size), f"{entry.where} axis {position}" if entry.dtype else entry.where)
+
+        def vote(key: tuple[str, str], size: Any, n: int, entry: Entry, position: int) -> None:
+            counter = votes.setdefault(key, {})
+            if size not in counter:
+                counter[size] = 0
+                first[key, size] = f"{entry.where} axis {position}" if entry.dtype else entry.where
+            counter[size] += n
+
+        for group in filter(None, self.alikes.values()):
+            for name, position, size in group.wide:
+                vote((name, ""), size, group.count, group.first, position)
+        for entry, _, group in self.sized:
+            for name, position, size in group.narrow:
+                vote((name, self.key(name.lstrip("*"), entry)[1]), size, 1, entry, position)
         for key, counter in votes.items():
-            value, n = counter.most_common(1)[0]
-            self.bound[key] = Bound(value, first[key, value], n)
+            value = max(counter, key=counter.__getitem__)
+            self.bound[key] = Bound(value, first[key, value], counter[value])
         self.turn_round()
 
     def turn_round(self) -> None:
         """Binds through arithmetic what stands nowhere alone: 3*h = 192 says h = 64."""
-        waiting = [
-            (plan, entry, captured, axis, position, size)
-            for plan, entry, captured, rows in self.sized
-            for axis, position, size in rows
-            if axis.dim is None and axis.term is not None
-        ]
-        moved = True
+        waiting = [(entry, captured, group) for entry, captured, group in self.sized if group.turning]
+        moved = bool(waiting)
         while moved:
-            moved = any([self.turned(*row) for row in waiting])  # noqa: C419 - every row, in every round
+            known = {id(group) for _, _, group in waiting if group.known(self.bound)}
+            waiting = [row for row in waiting if id(row[2]) not in known]
+            moved = any([self.turned_any(*row) for row in waiting])  # noqa: C419 - every row, in every round
 
-    def turned(self, plan: Plan, entry: Entry, captured: dict[str, int], axis: Axis, position: int, size: int) -> bool:
-        """Whether this axis binds a name; why it can't, though only this name is open, is kept for the comparison."""
-        assert axis.term is not None
-        unknown = {n for n in arithmetic.names(axis.term) if not self.is_bound(n, entry, captured)}
-        if len(unknown) != 1:
-            return False
-        name = unknown.pop()
-        where = plan.number, entry.where, position
+    def turned_any(self, entry: Entry, captured: Mapping[str, str], group: Alike) -> bool:
+        """Whether one of its axes binds a name."""
+        numbers, moved = numbers_of(captured), False
+        for term, position, size, inside in group.turning:
+            open_ = {name for name in inside if not self.is_bound(name, entry, numbers)}
+            if len(open_) == 1:
+                where = group.plan.number, entry.where, position
+                moved = self.turned(where, entry, numbers, term, size, open_.pop()) or moved
+        return moved
+
+    def turned(
+        self, where: tuple[int, str, int], entry: Entry, captured: dict[str, int], term: Expr, size: int, name: str
+    ) -> bool:
+        """Whether this axis binds its only open name; why it can't is kept for the comparison."""
         try:
-            value = arithmetic.solve_for(axis.term, name, size, self.lookup(entry, captured))
+            value = arithmetic.solve_for(term, name, size, self.lookup(entry, captured))
         except Unbound:
             return False
         except Inexact as error:
@@ -258,7 +291,7 @@ class Solver:
         if value < 0:
             self.unsolved[where] = f"it leaves {name} = {value}"
             return False
-        self.bound[self.key(name, entry)] = Bound(value, f"{entry.where} axis {position}, {axis.term}={size}")
+        self.bound[self.key(name, entry)] = Bound(value, f"{entry.where} axis {where[2]}, {term}={size}")
         return True
 
     def is_bound(self, name: str, entry: Entry, captured: Mapping[str, int]) -> bool:
@@ -277,38 +310,47 @@ class Solver:
     # What does not fit.
 
     def compare(self) -> None:
-        for plan, entry, captured, rows in self.sized:
-            expected = list(entry.shape)
-            bad: list[tuple[str, int]] = []
-            for axis, position, size in rows:
-                try:
-                    word = self.misfit(axis, position, size, entry, captured, expected)
-                except Unbound as error:
-                    why = self.unsolved.get((plan.number, entry.where, position))
-                    if why is None:
-                        self.cannot(error.name, plan)
-                        continue
-                    word = f"{label(axis, position, entry)}: {size}; {why}"
-                except Inexact as error:
-                    origins = self.origins(axis, entry, captured)
-                    # What is given is at odds with itself, not the data; but a remainder leaves no size that would do.
-                    if self.given(axis, captured) and not isinstance(error, Remainder):
-                        self.tell("ambiguous", f"{plan.rule.key} axis {position} ({axis}): {error}{origins}")
-                        continue
-                    word = f"{label(axis, position, entry)}: {size}; {error}{origins}"
-                if word:
-                    bad.append((word, position))
-            wanted = tuple(expected)
-            for word, _ in merged(bad, plan, entry, wanted):
-                self.fault(
-                    "axis",
-                    plan,
-                    entry,
-                    word,
-                    seen=entry.shape,
-                    wanted=wanted,
-                    hint=self.hint(plan, entry, wanted, rows, captured),
-                )
+        for entry, captured, group in self.sized:
+            dims = self.narrow_dims(self.speeches[group.plan.number], entry)
+            if dims not in group.fitting and self.fits(group.plan, entry, numbers_of(captured), group.rows):
+                group.fitting.add(dims)
+
+    def narrow_dims(self, speech: Speech, entry: Entry) -> tuple[Any, ...]:
+        """What the dims that are not the same everywhere are for this tensor: where they agree, so does all else."""
+        if not speech.narrow:
+            return ()
+        found = (self.bound.get((name, self.key(name.lstrip("*"), entry)[1])) for name in speech.narrow)
+        return tuple(None if bound is None else bound.value for bound in found)
+
+    def fits(self, plan: Plan, entry: Entry, captured: dict[str, int], rows: list[tuple[Axis, int, Any]]) -> bool:
+        """Whether its axes are all as expected; what is not is told."""
+        expected, known = list(entry.shape), True
+        bad: list[tuple[str, int]] = []
+        for axis, position, size in rows:
+            try:
+                word = self.misfit(axis, position, size, entry, captured, expected)
+            except Unbound as error:
+                why = self.unsolved.get((plan.number, entry.where, position))
+                if why is None:
+                    known = False
+                    self.cannot(error.name, plan)
+                    continue
+                word = f"{label(axis, position, entry)}: {size}; {why}"
+            except Inexact as error:
+                origins = self.origins(axis, entry, captured)
+                # What is given is at odds with itself, not the data; but a remainder leaves no size that would do.
+                if self.given(axis, captured) and not isinstance(error, Remainder):
+                    known = False
+                    self.tell("ambiguous", f"{plan.rule.key} axis {position} ({axis}): {error}{origins}")
+                    continue
+                word = f"{label(axis, position, entry)}: {size}; {error}{origins}"
+            if word:
+                bad.append((word, position))
+        wanted = tuple(expected)
+        for word, _ in merged(bad, plan, entry, wanted) if bad else ():
+            hint = self.hint(plan, entry, wanted, rows, captured)
+            self.fault("axis", plan, entry, word, seen=entry.shape, wanted=wanted, hint=hint)
+        return known and not bad
 
     def hint(
         self,
@@ -458,52 +500,50 @@ class Solver:
         condition = plan.rule.optional_if
         return condition is not None and bool(arithmetic.evaluate(condition, self.constant))
 
-    def wanted_names(self, pattern: Pattern) -> list[tuple[tuple[str, ...], str]]:
-        keys = [p.name for p in pattern.pieces if isinstance(p, (names.Range, names.Choice))]
-        return [
-            (tuple(row[k] for k in dict.fromkeys(keys)), pattern.filled(row))
-            for row in pattern.assignments(self.constant)
-        ]
+    def absent_names(self, pattern: Pattern, found: list[tuple[Entry, dict[str, str]]]) -> list[str]:
+        """Names that its ranges and choices stand for and that no tensor has, in order."""
+        keys, rows = pattern.combinations(self.constant)
+        here = set(map(picked(keys), (captured for _, captured in found)))
+        return [pattern.filled(dict(zip(keys, row, strict=True))) for row in rows if row not in here]
 
     def present_somewhere(self, plan: Plan, found: list[tuple[Entry, dict[str, str]]]) -> None:
-        pattern = plan.rule.name
-        assert pattern is not None
-        wanted = self.wanted_names(pattern)
-        keys = tuple(dict.fromkeys(p.name for p in pattern.pieces if isinstance(p, (names.Range, names.Choice))))
-        here = {tuple(captured[k] for k in keys) for _, captured in found}
+        assert plan.rule.name is not None
         file = self.files[0] if len(self.files) == 1 and "-of-" not in self.files[0] else ""
-        for row, filled in wanted:
-            if row not in here:
-                self.out.faults.append(Fault("missing", plan.number, file, filled, "missing"))
-        self.present_in_collection(plan, {entry.file for entry, _ in found}, wanted, found, keys)
+        for name in self.absent_names(plan.rule.name, found):
+            self.out.faults.append(Fault("missing", plan.number, file, name, "missing"))
+        if self.collections:
+            self.present_in_collection(plan, plan.rule.name, found)
 
-    def present_in_collection(
-        self,
-        plan: Plan,
-        files: set[str],
-        wanted: list[tuple[tuple[str, ...], str]],
-        found: list[tuple[Entry, dict[str, str]]],
-        keys: tuple[str, ...],
-    ) -> None:
+    def present_in_collection(self, plan: Plan, pattern: Pattern, found: list[tuple[Entry, dict[str, str]]]) -> None:
         """Files that are samples of one kind (the same names in several) must each hold what any of them holds."""
+        by_file: dict[str, list[tuple[Entry, dict[str, str]]]] = {}
+        for row in found:
+            by_file.setdefault(row[0].file, []).append(row)
         for group in self.collections:
-            if not group & files:
-                continue
-            here = {(entry.file, *(captured[k] for k in keys)) for entry, captured in found}
-            for file in sorted(group - files if not keys else group):
-                for row, filled in wanted:
-                    if (file, *row) not in here:
-                        self.out.faults.append(Fault("missing", plan.number, file, filled, "missing"))
+            if group & by_file.keys():
+                self.present_in_each(plan, pattern, sorted(group), by_file)
 
-    @property
+    def present_in_each(
+        self, plan: Plan, pattern: Pattern, files: list[str], by_file: dict[str, list[tuple[Entry, dict[str, str]]]]
+    ) -> None:
+        for file in files:
+            for name in self.absent_names(pattern, by_file.get(file, [])):
+                self.out.faults.append(Fault("missing", plan.number, file, name, "missing"))
+
+    @cached_property
     def collections(self) -> list[set[str]]:
-        if not hasattr(self, "_collections"):
-            groups: dict[str, set[str]] = {}
-            for file in self.files:
-                groups.setdefault(re.sub(r"\d+", "0", file), set()).add(file)
-            repeated = {e.file for rows in self.by_name.values() if len({r.file for r in rows}) > 1 for e in rows}
-            self._collections = [group for group in groups.values() if len(group & repeated) > 1]
-        return self._collections
+        if len(self.files) < 2:
+            return []
+        kinds = {file: re.sub(r"\d+", "0", file) for file in self.files}
+        groups: dict[str, set[str]] = {}
+        for file, kind in kinds.items():
+            groups.setdefault(kind, set()).add(file)
+        repeated: set[str] = set()  # a whole copy beside its shards makes no samples of them
+        for rows in self.by_name.values():
+            if len(rows) > 1:
+                n = Counter(kinds[file] for file in {entry.file for entry in rows})
+                repeated |= {kind for kind in n if n[kind] > 1}
+        return [group for kind, group in groups.items() if kind in repeated]
 
     def present_in_files(self, plan: Plan, found: list[tuple[Entry, dict[str, str]]]) -> None:
         file, pattern = plan.rule.file, plan.rule.name
@@ -515,17 +555,16 @@ class Solver:
             for f in self.files
             if (match := plan.file_regex.fullmatch(f)) and self.in_range(file, match.groupdict())
         ]
-        file_keys = tuple(dict.fromkeys(p.name for p in file.pieces if isinstance(p, (names.Range, names.Choice))))
-        there = {tuple(captured[k] for k in file_keys) for _, captured in fitting}
-        for given in file.assignments(self.constant):
-            if tuple(given[k] for k in file_keys) not in there:
-                self.out.faults.append(Fault("missing", plan.number, file.filled(given), "", "missing: no such file"))
-        keys = tuple(dict.fromkeys(p.name for p in pattern.pieces if isinstance(p, (names.Range, names.Choice))))
-        here = {(entry.file, *(captured[k] for k in keys)) for entry, captured in found}
-        for name, _ in fitting:
-            for row, filled in self.wanted_names(pattern):
-                if (name, *row) not in here:
-                    self.out.faults.append(Fault("missing", plan.number, name, filled, "missing"))
+        keys, rows = file.combinations(self.constant)
+        there = set(map(picked(keys), (captured for _, captured in fitting)))
+        for row in rows:
+            if row not in there:
+                name = file.filled(dict(zip(keys, row, strict=True)))
+                self.out.faults.append(Fault("missing", plan.number, name, "", "missing: no such file"))
+        by_file: dict[str, list[tuple[Entry, dict[str, str]]]] = {}
+        for each in found:
+            by_file.setdefault(each[0].file, []).append(each)
+        self.present_in_each(plan, pattern, [name for name, _ in fitting], by_file)
 
     def counts(self) -> None:
         """`files(…)` and `tensors(…)`: a number, told like the size of an axis."""
@@ -546,7 +585,10 @@ class Solver:
                 self.shares.append((plan, n))
             elif rule.value.axes:
                 entry = Entry("", f"{rule.kind}({rule.file or rule.name})", "", (n,))
-                self.sized.append((plan, entry, {}, [(rule.value.axes[0], 0, n)]))
+                found = self.alike(plan, entry, {}, [(rule.value.axes[0], 0, n)])
+                found.count = 1
+                self.alikes[plan.number, "count"] = found
+                self.sized.append((entry, {}, found))
 
     def share(self, plan: Plan, n: int) -> None:
         """Puts down this host's share of a count over all hosts, with what its names stand for here."""
@@ -622,11 +664,13 @@ class Solver:
             self.one_value(plan, entry, {}, part)
 
     def extras(self, matches: list[list[tuple[Entry, dict[str, str]]]]) -> None:
-        named = {(entry.file, entry.name) for rows in matches for entry, _ in rows}
-        named |= {(e.file, e.name) for e in self.companions}
-        said = {str(plan.rule.name) for plan in self.compiled.plans if plan.rule.kind == "meta"}
-        named |= {(e.file, e.name) for e in self.entries if e.name in said} if said else set()
-        left = [entry for entry in self.entries if (entry.file, entry.name) not in named]
+        met = {id(entry) for rows in matches for entry, _ in rows}
+        left = [entry for entry in self.entries if id(entry) not in met]
+        if left:
+            named = {(entry.file, entry.name) for rows in matches for entry, _ in rows}
+            named |= {(e.file, e.name) for e in self.companions}
+            said = {str(plan.rule.name) for plan in self.compiled.plans if plan.rule.kind == "meta"}
+            left = [e for e in left if (e.file, e.name) not in named and e.name not in said]
         self.out.extra = len(left) + self.out.examined - len(self.entries)  # what is ignored is named by nobody either
         if self.strict:
             self.out.faults.extend(
@@ -636,13 +680,33 @@ class Solver:
     # Values and relations.
 
     def values(self, plan: Plan, found: list[tuple[Entry, dict[str, str]]]) -> None:
-        if plan.rule.kind == "tensor" and not plan.rule.forbidden:
-            for entry, captured in found:
-                numbers = {k: int(v) for k, v in captured.items() if v is not None and v.isdigit()}
-                for part in predicates.conjuncts(plan.rule.value.predicate):
-                    self.one_value(plan, entry, numbers, part)
-                if self.finite and entry.dtype in FLOATING and not _speaks_of_values(plan.rule.value.predicate):
-                    self.want(plan, entry, FINITE, ["finite"])
+        parts = predicates.conjuncts(plan.rule.value.predicate)
+        finite = self.finite and not _speaks_of_values(plan.rule.value.predicate)
+        if plan.rule.kind != "tensor" or plan.rule.forbidden or not (parts or finite):
+            return
+        speeches = [self.asked(plan, part) for part in parts]
+        for entry, captured in found:
+            for number, (part, speech) in enumerate(zip(parts, speeches, strict=True)):
+                key = speech and (plan.number, number, *self.differing(speech, entry, captured))
+                want = self.wanted_alike.get(key) if key else None
+                if want is None:
+                    want = self.one_value(plan, entry, numbers_of(captured), part)
+                    if want is not None and key:
+                        self.wanted_alike[key] = want
+                else:
+                    want.entries.append(entry)
+            if finite and entry.dtype in INEXACT:
+                self.want(plan, entry, FINITE, ["finite"])
+
+    def asked(self, plan: Plan, part: predicates.Predicate) -> Speech | None:
+        """What a word about values speaks of that may differ; None for words that look at more than values."""
+        if not predicates.needs_values(part) or predicates.relates(part):
+            return None
+        return alike.speech_of(predicates.names(part), plan, self.compiled)
+
+    def differing(self, speech: Speech, entry: Entry, captured: Mapping[str, str]) -> tuple[Any, ...]:
+        """What these are for this tensor: where they agree, so does all that is asked."""
+        return *(captured[name] for name in speech.inner), *self.narrow_dims(speech, entry)
 
     def target(self, plan: Plan, entry: Entry, name: str) -> tuple[str, str]:
         """(name, file) of the tensor that a relation names: in the same file if it is there, else in any."""
@@ -652,19 +716,13 @@ class Solver:
             raise Absent(name)
         return name, near[0].file
 
-    def one_value(self, plan: Plan, entry: Entry, captured: dict[str, int], part: predicates.Predicate) -> None:
+    def one_value(self, plan: Plan, entry: Entry, captured: dict[str, int], part: predicates.Predicate) -> Want | None:
+        """What is to be looked at, if it is values."""
         try:
             if isinstance(part, predicates.Atom) and part.word == "companion":
                 self.companion(plan, entry, captured, part)
-            elif predicates.needs_values(part) or any(a.word in predicates.RELATIONS for a in predicates.atoms(part)):
-                self.want(
-                    plan,
-                    entry,
-                    part,
-                    predicates.resolved(
-                        part, self.lookup(entry, captured), lambda name: self.target(plan, entry, name)
-                    ),
-                )
+            elif predicates.needs_values(part) or predicates.relates(part):
+                return self.want(plan, entry, part, self.resolved(plan, entry, captured, part))
             else:
                 self.held(plan, entry, part)
         except Absent as error:
@@ -673,15 +731,18 @@ class Solver:
             self.cannot(error.name, plan)
         except Inexact as error:
             self.tell("ambiguous", f"{plan.rule.key}: {error}")
+        return None
 
-    def want(self, plan: Plan, entry: Entry, part: predicates.Predicate, resolved: list[Any]) -> None:
+    def resolved(self, plan: Plan, entry: Entry, captured: Mapping[str, int], part: predicates.Predicate) -> list[Any]:
+        return predicates.resolved(part, self.lookup(entry, captured), lambda name: self.target(plan, entry, name))
+
+    def want(self, plan: Plan, entry: Entry, part: predicates.Predicate, resolved: list[Any]) -> Want:
         key = json.dumps([plan.number, resolved])
-        if not hasattr(self, "_wants"):
-            self._wants: dict[str, Want] = {}
-        if key not in self._wants:
-            self._wants[key] = Want(resolved, str(part), [], plan.number)
-            self.out.wants.append(self._wants[key])
-        self._wants[key].entries.append(entry)
+        if key not in self.wanted:
+            self.wanted[key] = Want(resolved, str(part), [], plan.number)
+            self.out.wants.append(self.wanted[key])
+        self.wanted[key].entries.append(entry)
+        return self.wanted[key]
 
     def companion(self, plan: Plan, entry: Entry, captured: dict[str, int], atom: predicates.Atom) -> None:
         """`<name><suffix>` must exist, in any file of the check, with the shape that this tensor's dims give."""
@@ -695,32 +756,49 @@ class Solver:
             )
             return
         self.companions += rows
+        speech = self.companion_speech(plan, atom, value)
+        dims = tuple(captured.get(name) for name in speech.inner) + self.narrow_dims(speech, entry)
         for other in rows:
-            if value.dtypes is not None and other.dtype not in value.dtypes:
-                self.dtype_fault(plan, other, value.dtypes)
-            laid = laid_out(value.axes, other.shape) if value.axes is not None else []
-            if laid is None:
-                self.rank_fault(plan, other, value)
-            for axis, position, size in laid or ():
-                # Its dims are those of the tensor that it belongs to, so they are looked up there.
-                wanted = arithmetic.size(axis.term, self.lookup(entry, captured)) if axis.term is not None else size
-                if wanted != size:
-                    worked = arithmetic.substituted(axis.term, self.lookup(entry, captured)) if axis.term else ""
-                    self.fault(
-                        "axis",
-                        plan,
-                        other,
-                        f"axis {position} ({axis}): {size}, expected {wanted} = {worked} [{entry.name} is {list(entry.shape)}]",
-                    )
-            for part in predicates.conjuncts(value.predicate):
-                self.want(
+            key = (id(atom), other.dtype, other.shape, dims)
+            if key in self.fitting:
+                for want in self.fitting[key]:
+                    want.entries.append(other)
+                continue
+            before = len(self.out.faults), len(self.out.unknown)
+            wants = self.companion_wants(plan, entry, captured, value, other)
+            related = value.predicate is not None and predicates.relates(value.predicate)
+            if before == (len(self.out.faults), len(self.out.unknown)) and not related:
+                self.fitting[key] = wants
+
+    def companion_speech(self, plan: Plan, atom: predicates.Atom, value: Value) -> Speech:
+        if id(atom) not in self.spoken:
+            found = [name for axis in value.axes or () for name in axis.names()]
+            found += predicates.names(value.predicate) if value.predicate else ()
+            self.spoken[id(atom)] = alike.speech_of(found, plan, self.compiled)
+        return self.spoken[id(atom)]
+
+    def companion_wants(
+        self, plan: Plan, entry: Entry, captured: dict[str, int], value: Value, other: Entry
+    ) -> list[Want]:
+        """What is to be looked at in a companion; where its dtype or shape does not fit, that is told."""
+        if value.dtypes is not None and other.dtype not in value.dtypes:
+            self.dtype_fault(plan, other, value.dtypes)
+        laid = laid_out(value.axes, other.shape) if value.axes is not None else []
+        if laid is None:
+            self.rank_fault(plan, other, value)
+        for axis, position, size in laid or ():
+            # Its dims are those of the tensor that it belongs to, so they are looked up there.
+            wanted = arithmetic.size(axis.term, self.lookup(entry, captured)) if axis.term is not None else size
+            if wanted != size:
+                worked = arithmetic.substituted(axis.term, self.lookup(entry, captured)) if axis.term else ""
+                self.fault(
+                    "axis",
                     plan,
                     other,
-                    part,
-                    predicates.resolved(
-                        part, self.lookup(entry, captured), lambda name: self.target(plan, entry, name)
-                    ),
+                    f"axis {position} ({axis}): {size}, expected {wanted} = {worked} [{entry.name} is {list(entry.shape)}]",
                 )
+        parts = predicates.conjuncts(value.predicate)
+        return [self.want(plan, other, part, self.resolved(plan, entry, captured, part)) for part in parts]
 
     def held(self, plan: Plan, entry: Entry, part: predicates.Predicate) -> None:
         """Words about how a tensor is held: device, strides, storage."""
@@ -729,6 +807,18 @@ class Solver:
             self.tell("unsupported", f"{entry.where}: can't tell whether it is {part}: {words}")
         elif not verdict:
             self.fault("held", plan, entry, f"{words}, expected {part}")
+
+
+def numbers_of(captured: Mapping[str, str]) -> dict[str, int]:
+    """What a name says in numbers, to be used in the axes."""
+    return {name: int(text) for name, text in captured.items() if text is not None and text.isdigit()}
+
+
+def picked(keys: tuple[str, ...]) -> Callable[[Mapping[str, str]], tuple[str, ...]]:
+    """What takes these out of a mapping, as a tuple."""
+    if len(keys) > 1:
+        return itemgetter(*keys)
+    return (lambda found: (found[keys[0]],)) if keys else (lambda found: ())
 
 
 def _speaks_of_values(predicate: predicates.Predicate | None) -> bool:
