@@ -52,22 +52,45 @@ class Host(Protocol):
 class Look:
     """A question: a probe with its arguments. Hashable, so that equal ones are asked once (1 and True are two).
 
-    `Look(probes.disk.usage, path="/data")`; `.within(600)` gives it that many seconds instead of 60.
+    `Look(probes.disk.usage, path="/data")`; `.within(600)` gives it that many seconds instead of 60; `.resuming()` says
+    that its probe can read on from where it answered the same question before.
     """
 
     function: Callable[..., Facts]
     arguments: Frozen = attrs.field(eq=exact)
     seconds: float
+    resumes: bool = attrs.field(eq=False)
 
     def __init__(self, function: Callable[..., Facts], /, **arguments: Any) -> None:
         if not callable(function):
             raise TypeError(f"a look asks a probe, a function `def inspect(place, …)`; got {function!r}")
-        self.__attrs_init__(function, Frozen(arguments), LOOK_SECONDS)
+        self.__attrs_init__(function, Frozen(arguments), LOOK_SECONDS, False)
 
     def within(self, seconds: float) -> Look:
         """The same question, given this many seconds."""
+        return self._with(seconds=number("seconds", seconds, above=0))
+
+    def resuming(self) -> Look:
+        """The same question to a probe that takes `resume`: None, or in the rounds of a waiting node what it answered under
+        that name in the round before ({} in the first).
+
+        That answer is JSON values of some KB at most, goes no further than to the next round, and may change nothing else.
+        """
+        return self._with(resumes=True)
+
+    def resumed(self, resume: Mapping[str, Any]) -> Look:
+        """The question as the next round asks it."""
+        return self._with(arguments=Frozen({**self.arguments, "resume": resume}))
+
+    def _with(self, **changes: Any) -> Look:
         other = Look.__new__(Look)
-        other.__attrs_init__(self.function, self.arguments, number("seconds", seconds, above=0))
+        kept = {
+            "function": self.function,
+            "arguments": self.arguments,
+            "seconds": self.seconds,
+            "resumes": self.resumes,
+        }
+        other.__attrs_init__(**{**kept, **changes})
         return other
 
     def __repr__(self) -> str:

@@ -87,6 +87,8 @@ class Walk:
     examine_live: Examine | None = None
     progress: Callable[[str, str, float, float | None], None] | None = None
     _questions: dict[tuple[Address, Look], Question] = attrs.field(factory=dict)
+    _resume: dict[tuple[Address, Look], Any] = attrs.field(factory=dict)
+    _rounds: bool = False
     _turns: itertools.count[int] = attrs.field(factory=itertools.count)
 
     async def run(self, check: Check) -> Result:
@@ -183,7 +185,7 @@ class Walk:
         return _folded(check, all_of, [part])
 
     async def _eventually(self, check: Eventually, where: Where, due: Due) -> Result:
-        start, looks = self.clock.now(), _Looks()
+        start, looks, self._rounds = self.clock.now(), _Looks(), True
         end, half = start + check.within, start + check.within / 2
         planned = start
         while True:
@@ -207,7 +209,7 @@ class Walk:
         return attrs.evolve(_spoken(check, unseen(Cause.TIMEOUT, why), where=where.address), earlier=looks.all())
 
     async def _consistently(self, check: Consistently, where: Where, due: Due) -> Result:
-        start, looks = self.clock.now(), _Looks()
+        start, looks, self._rounds = self.clock.now(), _Looks(), True
         end, planned, doubt, span, gap = start + check.during, start, None, (PASS, PASS), 0.0
         before = None
         while True:
@@ -260,10 +262,16 @@ class Walk:
             host = await self.hosts.host(address)
         finally:
             question.asked = self._now()
+        resuming = look.resumes and self._rounds
+        asked = look.resumed(self._resume.get((address, look), {})) if resuming else look
         try:
-            return await (host.ask(look, **self._told(address, look)) if self.progress else host.ask(look))
+            facts = await (host.ask(asked, **self._told(address, look)) if self.progress else host.ask(asked))
         finally:
             question.python = str(host.python)  # an agent says which it is with its first answer
+        if resuming:
+            facts = {**facts}
+            self._resume[address, look] = facts.pop("resume", {})
+        return facts
 
     def _told(self, address: Address, look: Look) -> dict[str, Any]:
         tell = self.progress

@@ -168,7 +168,7 @@ class LogHealthy(Check):
             ignore=self.ignore + rows.get("ignore", ()),
             done=rows.get("done", ()),
             progress=rows.get("progress", ()),
-        )
+        ).resuming()
 
     async def examine(self, host: Host) -> Finding:
         """Asks with this host's own entry of the mark."""

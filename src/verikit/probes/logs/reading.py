@@ -50,6 +50,9 @@ class Text:
         self.encoding, self.rotated, self.whole_lines = "utf-8", "", True
         self.followed, self.earlier, self.lines_before = [], 0, 0
         self.line, self.ends_at = None, None  # numbers in this file of the lines at `start`, if known, and at the end
+        self.end, self.read = 0, 0  # where the last piece ends, and how many bytes of this file were read
+        # The bookmark read on from; the zone of its times; when a predecessor must have been written, and whether one was.
+        self.taken_up, self.zone, self.when, self.with_earlier = None, None, None, False
 
     def take_before(self, ending, skipped):
         """Puts the end of an earlier file in front; skipped: bytes of this run before it that are not read."""
@@ -63,18 +66,80 @@ class Text:
         self.earlier += len(ending.data) + skipped
 
 
-def read(place, file, path, info, mark=None):
-    """The `Text` of an open file. mark: a dict as `files.mark` gives it; None is from the beginning."""
+def read(place, file, path, info, mark=None, bookmark=None):
+    """The `Text` of an open file. mark: a dict as `files.mark` gives it; None is from the beginning.
+
+    bookmark: what `bookmark_at` answered at an earlier look with the same mark; if it fits, only what follows it is read.
+    """
     text = Text()
     text.size = info.st_size
+    beginning = _at(file, 0, 4096)
+    text.binary, text.encoding = what_else(beginning), encoding_of(beginning)
+    if bookmark and text.binary is None and _fits(file, info, bookmark):
+        _read_on(file, text, bookmark)
+        return text
     if mark is not None:
         text.start = _start(place, file, path, info, mark, text)
-    beginning = _at(file, 0, 4096)
-    text.binary = what_else(beginning)
     if text.binary is None:
-        text.encoding = encoding_of(beginning)
         _read(file, text)
     return text
+
+
+KEPT = ("start", "skipped", "cut", "rotated", "whole_lines", "followed", "earlier", "lines_before")
+"""What a bookmark keeps of a `Text`."""
+
+
+def bookmark_at(file, info, text, behind):
+    """A place in the file, `behind` bytes of the last piece before its end, as JSON values; None if no line begins there.
+
+    Size, inode, the first KiB and the KiB before the place tell whether the file is still the one that was read.
+    """
+    if text.encoding != "utf-8":
+        behind = len(text.pieces[-1][1][-behind:].decode("utf-8", "replace").encode(text.encoding))
+    offset = text.end - behind
+    feed = "\n".encode(text.encoding)
+    before = _at(file, max(0, offset - 1024), min(1024, offset))
+    if not before.endswith(feed) or offset % len(feed):
+        return None
+    row = {name: getattr(text, name) for name in KEPT}
+    row.update(_identity(file, info), offset=offset, before=zlib.crc32(before), examined=text.examined - behind)
+    return row
+
+
+def _identity(file, info):
+    head = _at(file, 0, min(1024, info.st_size))
+    return {
+        "device": info.st_dev,
+        "inode": info.st_ino,
+        "size": info.st_size,
+        "head": len(head),
+        "crc": zlib.crc32(head),
+    }
+
+
+def _fits(file, info, bookmark):
+    """Whether the file is the one with the bookmark in it, only longer, and what follows is little enough to be read whole."""
+    offset = bookmark["offset"]
+    same = (info.st_dev, info.st_ino) == (bookmark["device"], bookmark["inode"]) and info.st_size >= bookmark["size"]
+    return (
+        same
+        and info.st_size - offset <= HEAD + TAIL
+        and zlib.crc32(_at(file, 0, bookmark["head"])) == bookmark["crc"]
+        and zlib.crc32(_at(file, max(0, offset - 1024), min(1024, offset))) == bookmark["before"]
+    )
+
+
+def _read_on(file, text, bookmark):
+    """Reads what follows the bookmark."""
+    for name in KEPT:
+        setattr(text, name, bookmark[name])
+    text.taken_up, text.followed = bookmark, list(bookmark["followed"])
+    offset, line = bookmark["offset"], bookmark["line"]
+    data = _at(file, offset, text.size - offset)
+    text.read, text.end, text.examined = len(data), offset + len(data), bookmark["examined"] + len(data)
+    text.ends_at = _plus(line, data.count(b"\n"))
+    data = data if text.encoding == "utf-8" else _narrow(data, text.encoding)
+    text.pieces = [(_plus(line, text.lines_before), data, "")]
 
 
 def _plus(number, more):
@@ -196,6 +261,7 @@ def _read(file, text):
     wide = text.encoding.startswith("utf-16")
     first = text.line or _lines_before(file, start)
     if size - start <= HEAD + TAIL:
+        cut = start
         pieces = [(first, _at(file, start, size - start), "")]
     else:
         cut = size - TAIL
@@ -204,7 +270,9 @@ def _read(file, text):
         pieces.append((_lines_before(file, cut, start, first), _at(file, cut, TAIL), ""))
         text.skipped += size - start - HEAD - TAIL
         text.whole_lines = False
-    text.examined += min(size - start, HEAD + TAIL)
+    text.read = min(size - start, HEAD + TAIL)
+    text.examined += text.read
+    text.end = cut + len(pieces[-1][1])
     text.ends_at = _plus(pieces[-1][0], pieces[-1][1].count(b"\n"))
     if wide:
         pieces = [(number, _narrow(data, text.encoding), which) for number, data, which in pieces]

@@ -7,6 +7,7 @@ is looked at each time.
 """
 
 import collections
+import hashlib
 import re
 
 from verikit.probes.logs import clock, tables
@@ -60,6 +61,15 @@ HINTS_OF_SENSE = (
 )  # fmt: skip
 
 
+def digest(form):
+    """Eight bytes that stand for a form."""
+    return hashlib.blake2b(form, digest_size=8).digest()
+
+
+def _short(raw):
+    return raw if len(raw) <= 16384 else raw[:8192] + raw[-8192:]
+
+
 FENCE_OPEN, FENCE_CLOSE = re.compile(tables.FENCE_OPEN + r"\s*$"), re.compile(tables.FENCE_CLOSE + r"\s*$")
 
 PREFIX = re.compile(r"(?:[\w./<>-]{1,60}: ){1,2}")
@@ -91,6 +101,8 @@ class Story(Tracebacks):
         self.opening, self.last_form, self.last = [], None, 0
         self.waiting = collections.deque(maxlen=WAITING)
         self.lines, self.forms, self.tail, self.at_end, self.counted, self.runs = 0, {}, [], True, True, 0
+        # How many forms were examined, those that were not, and the plans that an earlier look made, by the forms' digests.
+        self.met, self.passed_over, self.recalled = 0, [], {}
         self.reset(0)
 
     def reset(self, number):
@@ -104,20 +116,35 @@ class Story(Tracebacks):
 
     # Reading.
 
-    def feed(self, number, data):
-        """Takes one piece of whole bytes in; `number` is that of its first line (None where it is not known)."""
-        position, last = 0, len(data)
+    def feed(self, number, data, settled=None):
+        """Takes one piece of whole bytes in; `number` is that of its first line (None where it is not known).
+
+        settled: called with (place in the data, number of the line there) once all that is not near the end has been read.
+        """
         counted = number is not None
         number = number or self.last + 1  # numbers never go back: what stands behind is told by them
-        while position < last:
-            end = data.find(b"\n", min(position + (65536 if last - position < 131072 else 262144), last))
+        near = data.rfind(b"\n", 0, max(0, len(data) - NEAR_END)) + 1
+        if near:
+            number = self._read(number, data, 0, near - 1, False)
+        self.counted = counted
+        if settled:
+            settled(near, number)
+        self._read(number, data, near, len(data), True)
+        self.at_end = data[-1:] == b"\n"
+
+    def _read(self, number, data, position, last, near_end):
+        """Reads a part of some data that ends before a line feed, or with the data."""
+        self.near_end = near_end
+        for form in self.passed_over:
+            self.forms.pop(form, None)
+        self.passed_over = []
+        while position < last or (position == last and not near_end):  # a blank line may be the last before the end's
+            end = data.find(b"\n", min(position + (65536 if last - position < 131072 else 262144), last), last)
             end = last if end < 0 else end
-            self.near_end = position >= last - NEAR_END
             chunk = data[position:end]
             number = self._chunk(number, chunk.split(b"\n"), chunk.translate(FOLD).split(b"\n"))
             position = end + 1
-        self.counted = counted
-        self.at_end = data[-1:] == b"\n"
+        return number
 
     def _chunk(self, number, lines, forms):
         known, waiting = self.forms, self.waiting
@@ -128,6 +155,8 @@ class Story(Tracebacks):
                 self._opens_again(number)
             self.last_form = form
             plan = known.get(form)
+            if plan is None and (self.recalled or self.met >= SMALL):
+                plan = self._recall(raw, form)
             if plan.__class__ is tuple and not self.blocks and self.fence is None:
                 waiting.append((number, raw, plan))
                 if plan[4] == ENGINE and b": 0.0" in raw:
@@ -169,17 +198,25 @@ class Story(Tracebacks):
 
     def _learn(self, number, raw, form):
         """Meets a form: what its later copies need is one of False (nothing), True (a full look), or a plan."""
-        short = raw if len(raw) <= 16384 else raw[:8192] + raw[-8192:]
-        few = len(self.forms) < SMALL or self.near_end
-        if not few and not any(word in short for word in HINTS_OF_SENSE):
-            plan = False
-            if self.blocks or self.fence is not None:
-                self._line(number, raw, quiet=True)
-        else:
-            plan = self._line(number, raw)
+        short = _short(raw)
+        plan = self._line(number, raw)
+        self.met += form not in self.forms
         if len(self.forms) < FORMS:
             again = plan is not False and not isinstance(plan, tuple) and any(word in short for word in DIGITS_MATTER)
             self.forms[form] = True if again else plan
+
+    def _recall(self, raw, form):
+        """The plan for a form not met in this look: an earlier look's, or False where it is passed over; else None."""
+        known = digest(form) if self.recalled else None
+        if known in self.recalled:
+            plan = self.forms[form] = self.recalled[known]
+            return plan
+        if self.met < SMALL or self.near_end or any(word in _short(raw) for word in HINTS_OF_SENSE):
+            return None
+        if len(self.passed_over) < FORMS:
+            self.passed_over.append(form)
+            self.forms[form] = False
+        return False
 
     def _again(self, number, raw, plan):
         """A copy of a line that only counts something: its digits are read, nothing else."""

@@ -4,7 +4,7 @@ import os
 import re
 
 from verikit.probes import process as processes
-from verikit.probes.logs import clock, reading
+from verikit.probes.logs import bookmark, clock, reading
 from verikit.probes.logs.story import Story
 from verikit.probes.logs.verdicts import tell
 from verikit.probes.place import CannotSee
@@ -25,19 +25,52 @@ SLACK = 5.0
 
 
 def inspect(
-    place, path, mark=None, since=None, process=None, ready=(), named="", failing=(), ignore=(), done=(), progress=()
+    place,
+    path,
+    mark=None,
+    since=None,
+    process=None,
+    ready=(),
+    named="",
+    failing=(),
+    ignore=(),
+    done=(),
+    progress=(),
+    resume=None,
 ):
     """Facts of a log: `file`, `process`, `tied`, and what `verdicts.tell` makes of this run's text.
 
     mark: an entry of a Mark; only what came after it counts.  since: when the run was launched (epoch, this host's clock).
     ready, failing, ignore, done, progress: regular expressions; named: a program of the readiness table.
+    resume: None for a look on its own; else what an equal look answered as `resume` (or {}): this one reads on from there.
     A missing or unreadable file is told as `state`, with what is known of the process.
     """
+    asked = {"path": path, "mark": mark, "since": since, "process": process}
+    patterns = {
+        "ready": ready,
+        "named": named,
+        "failing": failing,
+        "ignore": ignore,
+        "done": done,
+        "progress": progress,
+    }
+    try:
+        return _inspect(place, asked, patterns, resume)
+    except Anew:
+        return _inspect(place, asked, patterns, {})
+
+
+class Anew(Exception):
+    """What the bookmark rests on is no longer so: the log is to be read as if for the first time."""
+
+
+def _inspect(place, asked, patterns, resume):
+    path, mark, since, process = asked["path"], asked["mark"], asked["since"], asked["process"]
     facts = {"path": os.fspath(path), "now": place.now(), "process": _process(place, process), "state": None}
     try:
         with place.open(path) as file:
             info = os.fstat(file.fileno())
-            text = reading.read(place, file, path, info, mark)
+            text = reading.read(place, file, path, info, mark, resume)
             facts["mark"] = _mark(place, file, info, text)
     except FileNotFoundError:
         facts.update(state="missing", coverage=_coverage(None))
@@ -66,12 +99,15 @@ def inspect(
     facts["tied"] = "mark" if mark is not None else _tie(place, path, facts, text, began)
     if facts["tied"] == "before" and since is not None:
         text.pieces = []
-    patterns = (ignore, failing, ready, done, named, progress)
-    facts["text"], facts["blank"] = _told(text.pieces, patterns), _blank(text.pieces)
+    _must_agree(text, facts, began)
+    told = _Told(patterns, text, wanted=resume is not None)
+    facts["text"], facts["blank"] = told.facts, told.blank
     place.progress(text.examined, text.size)
     if mark is None:
         _follow(place, path, facts, text, began, since, patterns)
     facts["lines_before"] = text.lines_before
+    if resume is not None:
+        facts["resume"] = _bookmark(place, path, info, text, told, facts, began) or text.taken_up or {}
     _computing(place, facts, process)
     _kernel(place, facts)
     return facts
@@ -86,16 +122,80 @@ def _free(path):
     return told.f_bavail * told.f_frsize if told.f_blocks else None
 
 
+class _Told:
+    """What a text tells: `facts`, and whether it is `blank`.
+
+    Where wanted also `kept`, what had been told before the bytes near the end: the last `behind` bytes, from `line` on.
+    """
+
+    def __init__(self, patterns, text, wanted=False):
+        self.story, self.kept, self.behind, self.line = _story(patterns), None, 0, None
+        taken = text.taken_up
+        if taken:
+            bookmark.take_up(self.story, taken)
+        for number, data, _ in text.pieces[:-1]:
+            self.story.feed(number, data)
+        for number, data, which in text.pieces[-1:]:
+            self.story.feed(number, data, self._settled(data) if wanted and not which else None)
+        self.facts = tell(self.story, patterns["named"])
+        self.blank = (not taken or taken["blank"]) and _blank(text.pieces)
+
+    def _settled(self, data):
+        def settled(place, number):
+            if place:
+                self.kept, self.behind = bookmark.taken(self.story), len(data) - place
+                self.line = number if self.story.counted else None
+
+        return settled
+
+
+def _story(patterns):
+    names = ("ignore", "failing", "ready", "done", "named", "progress")
+    return Story(*(patterns[name] for name in names))
+
+
 def _told(pieces, patterns):
-    story = Story(*patterns)
+    story = _story(patterns)
     for number, data, _ in pieces:
         story.feed(number, data)
-    return tell(story, patterns[4])
+    return tell(story, patterns["named"])
 
 
 def _blank(pieces):
     """Whether the program itself has written nothing: blanks, NULs, the line of its launcher."""
     return not any(LAUNCHER.sub(b"", data[:4096]).strip(BLANKS) or data[4096:].strip(BLANKS) for _, data, _ in pieces)
+
+
+# From one look to the next.
+
+
+def _bookmark(place, path, info, text, told, facts, began):
+    """All that the next look needs to read on from where this one's last bytes begin; None where there is nothing to gain."""
+    if told.kept is None or text.with_earlier:
+        return None
+    try:
+        with place.open(path) as file:
+            again = os.fstat(file.fileno())
+            same = (again.st_dev, again.st_ino) == (info.st_dev, info.st_ino) and again.st_size >= info.st_size
+            row = reading.bookmark_at(file, info, text, told.behind) if same else None
+    except OSError:
+        return None
+    if row is None:
+        return None
+    line = None if told.line is None else told.line - text.lines_before
+    row.update(told.kept, line=line, blank=facts["blank"], tied=facts["tied"], zone=text.zone, began=began)
+    row.update(() if text.when is None else {"when": text.when})
+    return row
+
+
+def _must_agree(text, facts, began):
+    """Raises Anew unless the tie to the run is the one that the bookmark rests on."""
+    taken = text.taken_up
+    if taken is None:
+        return
+    same_run = began == taken["began"] or (None not in (began, taken["began"]) and abs(began - taken["began"]) < 1)
+    if not same_run or (facts["tied"], text.zone) != (taken["tied"], taken["zone"]) or not text.pieces:
+        raise Anew
 
 
 # Through a rotation without a mark.
@@ -110,10 +210,13 @@ def _follow(place, path, facts, text, began, since, patterns):
     alone = facts["text"]
     if text.cut or (began is None and (alone["run_start"] or facts["blank"])):
         return
-    when = began - 1 if began is not None else _file_began(place, path, facts, text)
-    found = reading.predecessor(place, path, when) if when is not None else None
+    text.when = began - 1 if began is not None else _file_began(place, path, facts, text)
+    found = reading.predecessor(place, path, text.when) if text.when is not None else None
     if found is None:
         return
+    if text.taken_up:
+        raise Anew
+    text.with_earlier = True
     tied = _tie_of_earlier(place, facts, found, began)
     piece = [(found.number, found.data, found.path)]
     if _blank(piece):
@@ -131,6 +234,10 @@ def _follow(place, path, facts, text, began, since, patterns):
 
 def _file_began(place, path, facts, text):
     """When the other file must at least have been written to, for this one to go on where it ended: a minute before."""
+    if text.taken_up:
+        if "when" not in text.taken_up:
+            raise Anew
+        return text.taken_up["when"]
     data = text.pieces[0][1] if text.pieces else b""
     first, zone = _first_stamp(data, 0), _zone(text.pieces, facts["file"]["mtime"])
     born = first[0] - zone if first is not None and zone is not None else reading.born(place, path)
@@ -155,8 +262,14 @@ def _tie_of_earlier(place, facts, found, began):
 
 def _coverage(text):
     if text is None:
-        return {"bytes": 0, "of": 0}
-    return {"bytes": text.examined, "of": text.size + text.earlier, "before_mark": text.start, "skipped": text.skipped}
+        return {"bytes": 0, "of": 0, "read": 0}
+    return {
+        "bytes": text.examined,
+        "of": text.size + text.earlier,
+        "before_mark": text.start,
+        "skipped": text.skipped,
+        "read": text.read,
+    }
 
 
 def _mark(place, file, info, text):
@@ -225,10 +338,12 @@ def _tie(place, path, facts, text, began):
         return ""
     if facts["file"]["mtime"] < began - 1:
         return "before"
-    zone = _zone(text.pieces, facts["file"]["mtime"])
+    text.zone = zone = _zone(text.pieces, facts["file"]["mtime"])
     if zone is not None:
         before, text.pieces = text.pieces, _since(text.pieces, began + zone)
-        text.cut = text.pieces != before
+        if text.taken_up and text.pieces != before:
+            raise Anew
+        text.cut = text.cut or text.pieces != before
         return "time"
     made = reading.born(place, path)
     return "born" if made is not None and made >= began - 1 else "written"
