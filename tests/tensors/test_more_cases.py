@@ -415,7 +415,28 @@ def test_what_dims_can_not_be_worked_out_of():
     """
     What a dim is worked out of stands somewhere as an axis, and has the scope.
     """
-    with pytest.raises(ValueError, match="'inner' in .* is bound by nothing"):
+    with pytest.raises(ValueError, match=r"'inner' in .* is bound by nothing"):
         TensorShapeSane("x.pt", {"a": "two"}, dims={"two": "2*inner"})
     with pytest.raises(ValueError, match="the scope is that of inner"):
         TensorShapeSane("x.pt", {"a": "two@file inner"}, dims={"two": "2*inner"})
+
+
+@pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        ({"h": 64, "H": 0}, "division by zero"),
+        ({"h": 100, "H": 8}, "100 is not a multiple of 8"),
+        ({"h": "64", "H": 8}, "'64' is no number"),
+    ],
+)
+def test_a_config_at_odds_with_itself(config, says):
+    """
+    Where a config's own numbers don't fit together nothing is said of the data, and the keys and their values are named.
+    """
+    dims = {"h": "config.h", "H": "config.H", "d": "h//H"}
+
+    finding = held({"q": (16,)}, "q: [d]", dims=dims, config=config)
+
+    assert finding.verdict is UNKNOWN
+    for word in ("h//H", says, f"h={json.dumps(config['h'])}", f"H={config['H']}"):
+        assert word in finding.reason

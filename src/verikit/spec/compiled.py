@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from verikit.spec import arithmetic, derived, grammar, predicates
-from verikit.spec.arithmetic import Expr, Inexact, Remainder, Unbound
+from verikit.spec.arithmetic import Expr, Inexact, Unbound
 from verikit.spec.grammar import Axis, Rule, Spec, Value
 from verikit.spec.names import Pattern, Range
 from verikit.spec.rows import Bound
@@ -229,8 +229,9 @@ class Constants:
         expr = self._exprs[name]
         try:
             value = arithmetic.evaluate(expr, lambda inner: self.get(inner).value)
-        except Remainder as error:  # of what is given, not of what was seen: the config is at odds with itself
-            raise Inexact(f"{name}: {error}") from None
+        except Inexact as error:  # of what is given, not of what was seen: the config is at odds with itself
+            told = "" if " [" in str(error) else f" [{', '.join(dict.fromkeys(self.origins(expr)))}]"
+            raise Inexact(f"{name}: {error}{told}") from None
         if isinstance(expr, arithmetic.Num):
             return Bound(value, f"{name}={value}")
         return Bound(value, ", ".join(dict.fromkeys(self.origins(expr))))
