@@ -177,7 +177,9 @@ def test_edited_record_shows_in_the_fold(tmp_path):
         for each, data in records.items():
             new.writestr(each, data)
 
-    assert examine_here(CheckpointIntact(path)).verdict is UNKNOWN  # zipped anew: perhaps by who may
+    finding = examine_here(CheckpointIntact(path))
+    assert finding.verdict is FAIL
+    assert "not those that its writer listed" in finding.reason
 
     # within torch's own archive, where nobody but torch writes
     whole = corpus.torch_zip(small)(tmp_path).read_bytes()

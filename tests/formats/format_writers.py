@@ -283,7 +283,7 @@ def megatron_ranks(root, step=500, tensor=2, pipeline=2):
         for p in range(pipeline):
             folder = root / f"iter_{step:07d}" / f"mp_rank_{t:02d}_{p:03d}"
             folder.mkdir(parents=True)
-            torch.save({"model": state(t), "iteration": step}, folder / "model_optim_rng.pt")
+            torch.save({"model": state(t * pipeline + p), "iteration": step}, folder / "model_optim_rng.pt")
     return root
 
 
@@ -304,6 +304,55 @@ def trainer(folder, *, step=500, ranks=1, weights=None, only_model=False):
         for rank in range(ranks):
             name = "rng_state.pth" if ranks == 1 else f"rng_state_{rank}.pth"
             torch.save({"cpu": torch.random.get_rng_state()}, folder / name)
+    return folder
+
+
+def model(folder, *, layers=4, names=None, config=None, shards=1):
+    """A small causal language model as transformers saves it; `names` leaves out those of which it is false."""
+    folder.mkdir(parents=True)
+    torch.manual_seed(0)
+    tensors = {"model.embed_tokens.weight": torch.randn(50, 8), "model.norm.weight": torch.ones(8)}
+    for layer in range(layers):
+        tensors[f"model.layers.{layer}.self_attn.q_proj.weight"] = torch.randn(8, 8)
+        tensors[f"model.layers.{layer}.input_layernorm.weight"] = torch.ones(8)
+    tensors["lm_head.weight"] = torch.randn(50, 8)
+    kept = {name: each for name, each in tensors.items() if names is None or names(name)}
+    told = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "num_hidden_layers": 4}
+    told.update({"tie_word_embeddings": False, **(config or {})})
+    (folder / "config.json").write_text(json.dumps(told))
+    if shards == 1:
+        save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+        return folder
+    index = {}
+    for number in range(shards):
+        file = f"model-{number + 1:05d}-of-{shards:05d}.safetensors"
+        part = {name: kept[name] for name in sorted(kept)[number::shards]}
+        save_file(part, folder / file, metadata={"format": "pt"})
+        index.update(dict.fromkeys(part, file))
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": index}))
+    return folder
+
+
+def pipeline(folder):
+    """What a pipeline of diffusers saves: models, a scheduler, a tokenizer, and a component that it goes without."""
+    index = {
+        "_class_name": "StableDiffusionPipeline",
+        "_diffusers_version": "0.42.1",
+        "unet": ["diffusers", "UNet2DConditionModel"],
+        "text_encoder": ["transformers", "CLIPTextModel"],
+        "scheduler": ["diffusers", "PNDMScheduler"],
+        "tokenizer": ["transformers", "CLIPTokenizer"],
+        "safety_checker": [None, None],
+        "requires_safety_checker": False,
+    }
+    for name in ("unet", "text_encoder", "scheduler", "tokenizer"):
+        (folder / name).mkdir(parents=True)
+    (folder / "model_index.json").write_text(json.dumps(index))
+    for name, file in (("unet", "diffusion_pytorch_model.safetensors"), ("text_encoder", "model.safetensors")):
+        save_file(state(), folder / name / file)
+        (folder / name / "config.json").write_text(json.dumps({"_class_name": name}))
+    (folder / "scheduler" / "scheduler_config.json").write_text("{}")
+    (folder / "tokenizer" / "tokenizer_config.json").write_text("{}")
     return folder
 
 

@@ -42,6 +42,20 @@ GOOD = {
     "trainer": lambda p: w.trainer(p / "checkpoint-500"),
     "trainer of 4 ranks": lambda p: w.trainer(p / "checkpoint-500", ranks=4),
     "trainer, weights only": lambda p: w.trainer(p / "checkpoint-500", only_model=True),
+    "model": lambda p: w.model(p / "c"),
+    "model of shards": lambda p: w.model(p / "c", shards=3),
+    "model with a head that is tied": lambda p: w.model(p / "c", names=headless, config={"tie_word_embeddings": True}),
+    "model whose config is silent about ties": lambda p: w.model(
+        p / "c", names=headless, config={"tie_word_embeddings": None}
+    ),
+    "model that is no language model": lambda p: w.model(
+        p / "c", names=headless, config={"architectures": ["LlamaForSequenceClassification"]}
+    ),
+    "model with more layers than its config says": lambda p: w.model(p / "c", layers=5),
+    "model with layers that may be empty": lambda p: w.model(p / "c", layers=3, config={"block_configs": [{}] * 4}),
+    "model of 10^9 layers": lambda p: w.model(p / "c", config={"num_hidden_layers": 10**9}),
+    "draft model without a prefix": lambda p: draft(p / "c"),
+    "pipeline": lambda p: w.pipeline(p / "c"),
     "peft": lambda p: w.peft(p / "c"),
     "peft with ranks of its own": lambda p: w.peft(p / "c", rank=8, rank_pattern={"v_proj": 8}),
     "hub snapshot": lambda p: w.hub_cache(p),
@@ -63,6 +77,22 @@ def test_good_folders_pass(tmp_path, name):
 
     assert (found.verdict, found.cause) == (PASS, None), found.reason
     assert look(path, depth="content").verdict is not FAIL
+
+
+def headless(name):
+    return not name.startswith("lm_head")
+
+
+def draft(folder):
+    """The draft of a larger model, whose head it uses: one layer, an embedding, no head of its own."""
+    folder.mkdir()
+    save_file(
+        {"embed_tokens.weight": torch.randn(50, 8), "layers.0.mlp.weight": torch.randn(8, 8)},
+        folder / "model.safetensors",
+    )
+    config = {"architectures": ["LlamaForCausalLM"], "tie_word_embeddings": False, "num_hidden_layers": 1}
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
 
 
 def edit(path, change):
@@ -267,6 +297,25 @@ BROKEN = {
     "trainer: weights gathered from nothing": (
         "trainer", lambda c: save_file({name: torch.zeros(0) for name in w.state()}, c / "model.safetensors"), "no elements",
     ),
+    "model: a layer in the middle gone": (
+        "model", lambda c: again(c, names=lambda name: ".layers.2." not in name), "number 2 is the first that lacks",
+    ),
+    "model: the last layer gone": ("model", lambda c: again(c, layers=3), "4 layers, the weights have 3"),
+    "model of shards: a layer gone": ("model of shards", lambda c: again(c, layers=3, shards=3), "the weights have 3"),
+    "model: no head": ("model", lambda c: again(c, names=headless), "no head beside 'model.embed_tokens.weight'"),
+    "pipeline: a model not there": ("pipeline", lambda c: w.remove(c / "unet"), "the component 'unet'"),
+    "pipeline: the scheduler not there": ("pipeline", lambda c: w.remove(c / "scheduler"), "the component 'scheduler'"),
+    "pipeline: the scheduler's folder empty": (
+        "pipeline", lambda c: w.remove(c / "scheduler" / "scheduler_config.json"), "'scheduler' is empty",
+    ),
+    "pipeline: no weights": (
+        "pipeline", lambda c: w.remove(c / "text_encoder" / "model.safetensors"), "(CLIPTextModel) has no weights",
+    ),
+    "pipeline: no config": ("pipeline", lambda c: w.remove(c / "unet" / "config.json"), "unet/config.json is missing"),
+    "pipeline: the index cut": ("pipeline", lambda c: w.cut(c / "model_index.json", -3), "no JSON"),
+    "pipeline: weights cut": (
+        "pipeline", lambda c: w.cut(c / "unet" / "diffusion_pytorch_model.safetensors", -3), "truncated",
+    ),
     "peft: no weights": ("peft", lambda c: w.remove(c / "adapter_model.safetensors"), "no weights"),
     "peft: config cut": ("peft", lambda c: w.cut(c / "adapter_config.json", 10), "adapter_config.json"),
     "peft: no tensors": ("peft", lambda c: save_file({}, c / "adapter_model.safetensors"), "no tensors"),
@@ -344,6 +393,12 @@ BROKEN = {
     ),
     "hub local_dir: a file is gone": ("hub local_dir", lambda c: w.remove(c / "model.safetensors"), "missing"),
 }  # fmt: skip
+
+
+def again(folder, **options):
+    """The same model written again, with less of it."""
+    w.remove(folder)
+    w.model(folder, **options)
 
 
 def swap(value, one, other):
@@ -498,6 +553,68 @@ def test_a_save_without_optimizer_says_so(tmp_path):
 
     assert found.verdict is PASS
     assert any("can't be resumed" in warning for warning in found.warnings)
+
+
+def test_a_toy_beside_the_config_of_a_large_model(tmp_path):
+    """
+    Far fewer layers than the config says are those of another model, or meant: a warning.
+    """
+    found = look(w.model(tmp_path / "c", config={"num_hidden_layers": 32}))
+
+    assert found.verdict is PASS
+    assert any("32 layers, the weights have 4" in warning for warning in found.warnings)
+
+
+def copied(folder, one, other):
+    (folder / other).write_bytes((folder / one).read_bytes())
+    return folder
+
+
+def partitions(root, value):
+    """DeepSpeed's states of two ranks, their partitions by `value(rank)`."""
+    folder = w.deepspeed(root, ranks=2, parallel=1) / "global_step1000"
+    for rank in range(2):
+        states = {"single_partition_of_fp32_groups": [value(rank)], "zero_stage": 2}
+        torch.save({"optimizer_state_dict": states}, folder / (Z % (rank, 0)))
+    return root
+
+
+def noise(rank):
+    return torch.randn(100, generator=torch.Generator().manual_seed(rank))
+
+
+COPIES = {
+    "deepspeed: partitions": lambda p: partitions(p, lambda rank: noise(0)),
+    "deepspeed: model-parallel ranks": lambda p: copied(
+        w.deepspeed(p), "global_step1000/mp_rank_00_model_states.pt", "global_step1000/mp_rank_01_model_states.pt"
+    ),
+    "megatron": lambda p: copied(
+        w.megatron_ranks(p),
+        "iter_0000500/mp_rank_00_000/model_optim_rng.pt",
+        "iter_0000500/mp_rank_01_001/model_optim_rng.pt",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_copies_of_another_rank(tmp_path, name):
+    """
+    Two ranks with the same values in all of their records are a copy, or trained for nothing: UNKNOWN, at structure already.
+    """
+    found = look(COPIES[name](tmp_path / "c"))
+
+    assert (found.verdict, found.cause) == (UNKNOWN, Cause.AMBIGUOUS), found.reason
+    assert "record for record" in found.reason
+
+
+@pytest.mark.parametrize(
+    "value", [noise, lambda rank: torch.zeros(100), lambda rank: torch.ones(100)], ids=["own", "0", "1"]
+)
+def test_ranks_that_are_their_own(tmp_path, value):
+    """
+    Partitions that differ, and those of zeros or ones, which may be everywhere, are no copies.
+    """
+    assert look(partitions(tmp_path / "c", value)).verdict is PASS
 
 
 def test_iterations_of_another_framework(tmp_path):

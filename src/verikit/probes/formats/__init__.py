@@ -75,6 +75,7 @@ TRAINED = {"optimizer.pt", "scheduler.pt", "training_args.bin"}
 # `fits` is asked with the sorted names in the folder.
 FOLDERS = (
     Row("hub", lambda names: ".cache" in names or ("snapshots" in names and "blobs" in names)),
+    Row("pipeline", lambda names: "model_index.json" in names),
     Row("sharded", lambda names: any(name.endswith(".index.json") or "-of-" in name for name in names)),
     Row("dcp", lambda names: any(name in (".metadata", ".metadata.tmp") or name.endswith(".distcp") for name in names)),
     Row("deepspeed", lambda names: _deepspeed(names)),
@@ -167,6 +168,7 @@ if False:  # Never run: `load` imports by name, and whoever packs modules for a 
         parquet,
         peft,
         pickle_file,
+        pipeline,
         plain,
         raw,
         safetensors,

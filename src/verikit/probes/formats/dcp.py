@@ -12,7 +12,7 @@ import json
 import os
 import posixpath
 
-from verikit.probes.formats import folders, pickle_walk
+from verikit.probes.formats import copies, folders, pickle_walk
 from verikit.probes.formats.layout import Broken, Window, elements, nbytes_of
 from verikit.probes.place import CannotSee
 
@@ -278,6 +278,7 @@ def relate(layout, members):
     for path, pieces in (layout.parts or {}).items():
         if path in members and not members[path].faults:
             _held(path, pieces, members[path], layout)
+    copies.tell({path: part for path, part in members.items() if part.format == "distcp"}, layout)
     wanted = {row.name: row for row in layout.tensors}
     for path, part in members.items():
         for row in part.tensors:

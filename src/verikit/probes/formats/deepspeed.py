@@ -12,7 +12,7 @@ import os
 import re
 from collections import Counter
 
-from verikit.probes.formats import folders
+from verikit.probes.formats import copies, folders
 
 MODEL = re.compile(r"^(?:zero_pp_rank_(\d{1,9})_)?mp_rank_(\d{1,9})_model_states\.pt$")
 OPTIM = re.compile(r"^(?:bf16_|fp16_)?zero_pp_rank_(\d{1,9})_mp_rank_(\d{1,9})_optim_states\.pt$")
@@ -94,7 +94,11 @@ def relate(layout, members):
             layout.fault(
                 "mismatch", "parts of different runs or times: %s is %s" % (key, " and ".join(sorted(values)[:4]))
             )
-    _partitions(layout, {name: part for name, part in states.items() if OPTIM.match(name) and not part.faults})
+    optim = {name: part for name, part in states.items() if OPTIM.match(name) and not part.faults}
+    _partitions(layout, optim)
+    copies.tell(optim, layout)
+    whole = {name: part for name, part in states.items() if MODEL.match(name) and MODEL.match(name).group(1) is None}
+    copies.tell(whole, layout, matrices=2)
 
 
 def _world(layout, states):

@@ -10,7 +10,7 @@ import os
 import posixpath
 import re
 
-from verikit.probes.formats import folders, signs
+from verikit.probes.formats import folders, json_file, signs
 from verikit.probes.place import CannotSee, kind_of
 
 HASH = re.compile(r"^(?:[0-9a-f]{64}|[0-9a-f]{40})$")
@@ -79,7 +79,8 @@ def structure(place, folder, names, layout):
 
 def _member(layout, path, known, required=True):
     if known or signs.wanted(path):
-        layout.member(path, required=required, module=None if signs.wanted(path) else "plain", **known)
+        read_as = "json_file" if posixpath.basename(path) in json_file.NAMES else "plain"
+        layout.member(path, required=required, module=None if signs.wanted(path) else read_as, **known)
 
 
 def _repository(place, folder, names, layout):

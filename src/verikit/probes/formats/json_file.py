@@ -4,7 +4,9 @@ Source: RFC 8259.  What a failed download appends to it, or leaves in its place,
 """
 
 import json
+import os
 
+from verikit.probes.formats import model_config
 from verikit.probes.formats.layout import Broken
 
 # What loaders read beside the weights. Other JSON files of a folder are nobody's business: some hold a value a line.
@@ -24,7 +26,15 @@ def structure(file, layout):
     if type(value) is dict:
         parts = [value] + [value[key] for key in ("text_config", "llm_config") if type(value.get(key)) is dict]
         layout.notes["tied"] = any(part.get("tie_word_embeddings") is True for part in parts)
+        if os.path.basename(layout.path) == "config.json":
+            layout.notes["held"] = model_config.noted(value)
         layout.notes["config"] = {key: value[key] for key in KEPT if type(value.get(key)) in (int, str)}
+
+
+def relate(layout, members):
+    """The weights beside a config.json are those that it speaks of."""
+    if "held" in layout.notes:
+        model_config.judge(layout, members)
 
 
 def parsed(file, limit):

@@ -9,7 +9,7 @@ megatron/core/dist_checkpointing/core.py (`CheckpointingConfig`, metadata.json).
 import os
 import re
 
-from verikit.probes.formats import dcp, folders
+from verikit.probes.formats import copies, dcp, folders
 from verikit.probes.formats.pickle_walk import Call
 
 TRACKER = "latest_checkpointed_iteration.txt"
@@ -111,15 +111,20 @@ def relate(layout, members):
     """Pieces are what `.metadata` says; the step inside is that of the folder, the ranks are those of the arguments."""
     folders.relate_inner(layout, members)
     step = layout.notes.get("step")
+    copies.tell({path: part for path, part in members.items() if _of_rank(path)}, layout, matrices=2)
     for path, part in members.items():
         inside = part.tree.get("iteration", "")
         if step is not None and inside.isdigit() and int(inside) != step:
             layout.fault("mismatch", "%s is of iteration %s, its folder of %d" % (path, inside, step))
-    ranks = [match for path in members for match in [RANK.match(path.rpartition("/")[0].rpartition("/")[2])] if match]
+    ranks = list(filter(None, map(_of_rank, members)))
     said = max((_arguments(part).get("tensor_model_parallel_size", 0) for part in members.values()), default=0)
     there = max((int(match.group(1)) for match in ranks), default=-1) + 1
     if there and said > there:
         layout.fault("missing", "its arguments speak of %d tensor-parallel ranks, %d are there" % (said, there))
+
+
+def _of_rank(path):
+    return RANK.match(path.rpartition("/")[0].rpartition("/")[2])
 
 
 def _arguments(part):

@@ -24,6 +24,8 @@ MOMENTS = re.compile(r"^(?:optimizer\.|optimizer_state_dict\.)?state\.\d+\.(exp_
 def structure(place, folder, names, layout):
     """The set is complete, and the step in its name is that of trainer_state.json."""
     folders.everything(names, layout)
+    if "config.json" in names:
+        layout.member("config.json", module="json_file")
     if "trainer_state.json" in names:
         _step(place, folder, layout)
     else:

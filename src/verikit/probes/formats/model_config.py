@@ -1,0 +1,88 @@
+"""Weights against the config.json beside them, as transformers reads it: layers by their number, the head that is not tied.
+
+Source: transformers/modeling_utils.py (`tie_word_embeddings`) and the names of its models: `….layers.N.…`, `….h.N.…`.
+Only what the config says in so many words is held against names: what shares, skips or renames layers has words of its own.
+"""
+
+import re
+
+FILES = re.compile(r"^(?:model|pytorch_model)(?:[-.]\d{5}-of-\d{5})?\.(?:safetensors|bin)$")
+LAYER = re.compile(r"^(.*?)\b(?:layers?|h|blocks?)\.(\d{1,5})\.")
+OTHERS = re.compile(r"vis|image|audio|speech|adapter|head|mtp")
+NUMBERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+SIDES = {"decoder": ("decoder_layers", "num_decoder_layers"), "encoder": ("encoder_layers", "num_encoder_layers")}
+EMBEDDING = re.compile(r"^.+\.(?:embed_tokens|wte|word_embeddings|tok_embeddings|embed_in)\.weight$")
+HEAD = re.compile(r"(?:^|\.)(?:lm_head|embed_out|output|head|output_layer)\.")
+CAUSAL = ("ForCausalLM", "LMHeadModel")
+MOST = 10_000
+OWN_WAYS = ("block_configs", "num_hidden_groups")
+"""Keys of models whose layers may be empty, or are the same ones again."""
+
+
+def noted(value):
+    """What of a config is held against names."""
+    inner = next((value[key] for key in ("text_config", "llm_config") if type(value.get(key)) is dict), {})
+    keys = (*NUMBERS, *SIDES["decoder"], *SIDES["encoder"], "tie_word_embeddings")
+    row = {key: part[key] for part in (inner, value) for key in keys if type(part.get(key)) in (int, bool)}
+    kinds = value.get("architectures")
+    row["architecture"] = str(kinds[0])[:80] if type(kinds) is list and kinds else ""
+    row["own ways"] = any(key in part for part in (inner, value) for key in OWN_WAYS)
+    return row
+
+
+def judge(layout, members):
+    """`layout` is config.json; the weights are those of one set of files, all of which could be read."""
+    config = layout.notes.get("held")
+    for ending in ("safetensors", "bin"):
+        parts = [part for path, part in members.items() if path.endswith(ending) and FILES.match(path)]
+        whole = parts and not any(part.faults or part.unknowns for part in parts)
+        index = next((part for path, part in members.items() if path.endswith("%s.index.json" % ending)), None)
+        if index and type(index.root) is dict:
+            whole = whole and all(path in members for path in index.root.values())
+        if config and whole:
+            shapes = {row.name: row.shape for part in parts for row in part.tensors}
+            _layers(config, shapes, layout)
+            _head(config, shapes, layout)
+            return
+
+
+def _layers(config, shapes, layout):
+    groups = {}
+    for match in filter(None, map(LAYER.match, shapes)):
+        groups.setdefault(match.group(1), set()).add(int(match.group(2)))
+    told = set() if config["own ways"] else set(_told(config))
+    for side, number in told:
+        fitting = {name: found for name, found in groups.items() if side in name and not OTHERS.search(name)}
+        if not fitting or not 2 <= number <= MOST:
+            continue
+        name = max(fitting, key=lambda name: len(fitting[name]))
+        lost = sorted(set(range(number)) - fitting[name])
+        if not lost:
+            continue
+        what = "config.json says {} layers, the weights have {} of {!r}: number {} is the first that lacks"
+        what = what.format(number, len(fitting[name]), name + "…", lost[0])
+        (layout.fault if 2 * len(lost) <= number else layout.warn)("missing", what)
+
+
+def _told(config):
+    """(a word of the group's name, how many layers the config says) of each group that it speaks of."""
+    for side, keys in SIDES.items():
+        number = next((config[key] for key in keys if type(config.get(key)) is int), None)
+        if number is not None:
+            yield side, number
+    number = next((config[key] for key in NUMBERS if type(config.get(key)) is int), None)
+    if number is not None:
+        yield "encoder" if any(config.get(key) for key in SIDES["decoder"]) else "", number
+
+
+def _head(config, shapes, layout):
+    """A causal language model that does not tie its head to its embedding has both."""
+    if config.get("tie_word_embeddings") is not False or not config["architecture"].endswith(CAUSAL):
+        return
+    embeddings = [name for name in shapes if EMBEDDING.match(name) and len(shapes[name]) == 2]
+    if len(embeddings) != 1 or any(map(HEAD.search, shapes)):
+        return
+    rows = shapes[embeddings[0]][0]
+    if not any(shape[:1] == (rows,) and len(shape) == 2 for name, shape in shapes.items() if name not in embeddings):
+        what = "no head beside %.100r, to which config.json does not tie one (tie_word_embeddings is false)"
+        layout.fault("missing", what % embeddings[0])
