@@ -10,7 +10,7 @@ import threading
 from contextlib import nullcontext
 
 from verikit.probes import crc as crc32
-from verikit.probes.formats import packing
+from verikit.probes import packing
 from verikit.probes.place import CannotSee
 
 BLOCK = 1 << 18

@@ -4,7 +4,8 @@ Source: numpy/lib/_npyio_impl.py (`savez`, `savez_compressed`) and the NPY forma
 of the archive and the first bytes of each record, as far as its array's header goes; elements are not read.
 """
 
-from verikit.probes.formats import npy, packing
+from verikit.probes import packing
+from verikit.probes.formats import npy
 from verikit.probes.formats import zipfile_directory as zip_
 from verikit.probes.formats.layout import Broken
 from verikit.probes.place import CannotSee
@@ -42,6 +43,7 @@ def _array(file, entry, start, layout):
     array = npy.header(_head(file, entry, start), start)
     if array.big:
         layout.byteorder = "big"
+    layout.orders[name] = "big" if array.big else "little"
     if array.objects:
         _objects(file, entry, start, array, layout)
         layout.tensor(name, "object", array.shape, None, 0)
@@ -51,6 +53,10 @@ def _array(file, entry, start, layout):
         needed = array.length + array.nbytes
         layout.fault("bad_size", what.format(name, array.dtype, list(array.shape), needed, entry.size), start)
     stored = entry.method == zip_.STORED
+    if not stored:
+        layout.packed[name] = entry.name, array.length
+    if array.strides:
+        layout.strides[name] = array.strides
     layout.tensor(name, array.dtype, array.shape, file.base + start + array.length if stored else None, array.nbytes)
 
 

@@ -9,7 +9,7 @@ import struct
 import zlib
 from collections import namedtuple
 
-from verikit.probes.formats import packing
+from verikit.probes import packing
 from verikit.probes.formats.layout import Broken
 from verikit.probes.place import CannotSee
 
