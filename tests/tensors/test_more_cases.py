@@ -119,7 +119,7 @@ def test_metadata_that_is_a_tensor(tmp_path):
         "b.pt:meta(layer_ids): [4, 32, 60], expected [3, 31, 59]"
     )
     assert look("meta(large): [5000]").verdict is UNKNOWN
-    assert look("meta(taps): [3]").reason == "a.pt:meta(taps): is not in its metadata"
+    assert look("meta(taps): [3]").reason == "a.pt:meta(taps): missing: not in its metadata"
 
 
 def test_metadata_of_a_broken_file(tmp_path):
@@ -440,3 +440,19 @@ def test_a_config_at_odds_with_itself(config, says):
     assert finding.verdict is UNKNOWN
     for word in ("h//H", says, f"h={json.dumps(config['h'])}", f"H={config['H']}"):
         assert word in finding.reason
+
+
+def test_what_is_empty_is_no_placeholder(tmp_path):
+    """
+    An empty parameter is what ZeRO-3 leaves behind; no file, no token and no id are simply none.
+    """
+    torch.save(
+        {"ids": torch.zeros(0, dtype=torch.int64), "hs": torch.zeros(0, 4), "w": torch.zeros(0)}, tmp_path / "a.pt"
+    )
+    spec = "ids: [3]; hs: [3 4]; w: [3 4]; files(b_*.pt): 2; b_{k:0..1}.pt :: ids: [_]; b_{k:0..1}.pt :: hs: [_ 4]"
+
+    told = examine_here(TensorShapeSane(tmp_path, spec)).reason.split("; ")
+
+    assert [each for each in told if "ZeRO-3" in each] == [each for each in told if each.startswith("a.pt:w")]
+    assert "files(b_*.pt) count (2): 0, expected 2" in told
+    assert "missing: no such file, 4 tensors: b_{0,1}.pt:ids, b_{0,1}.pt:hs" in told

@@ -27,13 +27,18 @@ def of_rank(shape: tuple[int, ...], least: int, most: int) -> str:
     return "flattened" if len(shape) == 1 and least > 1 else ""
 
 
+def of_nothing(entry: Entry) -> str:
+    """Why it is empty: parameters that ZeRO-3 left elsewhere are [0]; an empty sample or count is what it is."""
+    return PLACEHOLDER if entry.shape == (0,) and entry.dtype in FLOATING else ""
+
+
 def of_shape(
     compiled: Compiled, entry: Entry, wanted: tuple[int, ...], rows: list[tuple[Axis, int, int]], lookup: Lookup
 ) -> str:
     """Why a tensor has this shape instead of the one that is wanted."""
     seen = entry.shape
     if 0 in seen and 0 not in wanted:
-        return PLACEHOLDER
+        return of_nothing(entry)
     if seen == wanted:
         return ""
     if len(seen) > 1 and seen == wanted[::-1]:

@@ -78,8 +78,9 @@ class Solver:
         return found
 
     def named(self, entry: Entry) -> Entry:
-        """An array without a name, as npy has it, answers to the only name that the spec has, or to that of its file."""
-        rules = [rule for rule in self.compiled.spec.rules if rule.kind == "tensor"]
+        """An array without a name, as npy has it, answers to the only name that must be there, or to that of its file."""
+        every = [rule for rule in self.compiled.spec.rules if rule.kind == "tensor"]
+        rules = [rule for rule in every if not rule.optional and not rule.forbidden] or every
         if len(rules) == 1 and rules[0].name is not None and rules[0].name.exact:
             return entry._replace(name=str(rules[0].name))
         stem = entry.file.rpartition("/")[2].rpartition(".")[0]
@@ -225,7 +226,7 @@ class Solver:
 
     def rank_fault(self, plan: Plan, entry: Entry, value: Value) -> None:
         if entry.shape == (0,):
-            self.fault("rank", plan, entry, "[0], empty, where values are expected", hint=hints.PLACEHOLDER)
+            self.fault("rank", plan, entry, "[0], empty, where values are expected", hint=hints.of_nothing(entry))
             return
         shown = " ".join(map(str, value.axes or ()))
         least = sum(axis.run is None and not axis.optional for axis in value.axes or ())
@@ -461,7 +462,7 @@ class Solver:
         rule = plan.rule
         if rule.forbidden:
             for entry, _ in found:
-                self.fault("forbidden", plan, entry, "must not exist")
+                self.fault("forbidden", plan, entry, "unexpected: must not exist")
             return
         if rule.optional or rule.when is not None:
             return
@@ -560,7 +561,7 @@ class Solver:
         for row in rows:
             if row not in there:
                 name = file.filled(dict(zip(keys, row, strict=True)))
-                self.out.faults.append(Fault("missing", plan.number, name, "", "missing: no such file"))
+                self.out.faults.append(Fault("missing", plan.number, name, str(pattern), "missing: no such file"))
         by_file: dict[str, list[tuple[Entry, dict[str, str]]]] = {}
         for each in found:
             by_file.setdefault(each[0].file, []).append(each)
@@ -629,7 +630,7 @@ class Solver:
                 if row is None:  # a file that could not be read is told as such
                     self.tell("unsupported", f"{file}: its metadata can't be told")
                 elif key not in row:
-                    self.not_told(plan, file, f"meta({key})", "is not in its metadata")
+                    self.not_told(plan, file, f"meta({key})", "missing: not in its metadata")
                 elif (text := row[key]) is None:
                     self.tell("unsupported", f"{Entry(file, key, '', ()).where}: no plain value, nor a tensor of few")
                 else:
