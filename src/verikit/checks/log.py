@@ -570,6 +570,7 @@ class _Case:
             "process",
             "mark",
             "tied",
+            "tied_earlier",
             "since",
             "rotated",
             "followed",

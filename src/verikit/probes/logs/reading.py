@@ -5,6 +5,7 @@ of the file, also those of the part that is skipped (up to 1 GiB of it).
 """
 
 import os
+import re
 import zlib
 
 from verikit.probes.place import CannotSee
@@ -13,7 +14,17 @@ HEAD = 64 << 10
 TAIL = 4 << 20
 COUNTED = 1 << 30
 CHUNK = 1 << 20
-PREDECESSORS = (".1", ".1.gz", ".0", "-old", ".old")
+MEMORY = 40 << 20
+"""Bytes that unpacking may take: xz at its usual settings needs 9 MiB, at its highest 65."""
+PACKED = (".gz", ".bz2", ".xz")
+EARLIER = 200
+"""Rotated files that are thought of, newest first."""
+
+# What stands between a log's name and the end (or its extension): logrotate's numbers and dates (dateext, with the epoch or
+# a time behind it), the suffixes of Python's RotatingFileHandler and TimedRotatingFileHandler, loguru's times, a shell's -old.
+NUMBERED = re.compile(r"[.-](\d{1,4})$")
+DATED = re.compile(r"[.-](\d{4}-?\d\d-?\d\d(?:[-_T.]?\d\d(?:[-:]?\d\d){0,2}(?:_\d{6})?|-\d{10})?)$")
+OLD = ("-old", ".old")
 
 # Beginnings that no text has: an archive or a program was written over the log's path.
 MAGIC = (
@@ -57,7 +68,7 @@ class Text:
     def take_before(self, ending, skipped):
         """Puts the end of an earlier file in front; skipped: bytes of this run before it that are not read."""
         last = ending.last
-        self.lines_before = last
+        self.lines_before = _plus(self.lines_before, last)
         self.pieces = [(_plus(number, last), data, which) for number, data, which in self.pieces]
         self.pieces.insert(0, (ending.number, ending.data, ending.path))
         self.followed.append(ending.path)
@@ -148,7 +159,9 @@ def _plus(number, more):
 
 def _start(place, file, path, info, mark, text):
     """Where in this file the new text begins; what was rotated away in between comes in as earlier pieces."""
-    if mark["inode"] is None:
+    if mark["inode"] is None:  # a log to come: what was rotated since is of it
+        chain = _fresh(place, predecessors(place, path), mark["now"] - 1)
+        text.rotated = "replaced" if _take_chain(place, chain, text) else ""
         return 0
     same = (info.st_dev, info.st_ino) == (mark["device"], mark["inode"])
     grown = info.st_size >= mark["size"] and zlib.crc32(_at(file, 0, mark["head"])) == mark["crc"]
@@ -156,40 +169,94 @@ def _start(place, file, path, info, mark, text):
         text.line = mark.get("line")  # a look's own mark knows it: what was read once is not counted again
         return mark["size"]
     text.rotated = "truncated" if same else "replaced"
-    for suffix in PREDECESSORS:
-        if _earlier(place, os.fspath(path) + suffix, mark, text):
-            break
+    chain = predecessors(place, path)
+    fresh = _fresh(place, chain, mark["now"] - 1)
+    # Whatever was written to since the mark is newer than the marked file, which is the oldest of those.
+    marked = [n for n, where in enumerate(fresh) if _is_marked(place, where, mark)][-1:]
+    marked = marked or [n for n, where in enumerate(chain) if mark["head"] and _is_marked(place, where, mark)][:1]
+    if marked:
+        _take_chain(place, (fresh if marked[0] < len(fresh) else chain)[: marked[0] + 1], text, mark["size"])
     return 0
 
 
-def _earlier(place, path, mark, text):
-    """Takes the end of a predecessor in, if it is the file that was marked."""
-    found = _ending(place, path)
-    if found is None or zlib.crc32(found.head[: mark["head"]]) != mark["crc"]:
-        return False
-    if mark["head"] == 0 and found.mtime < mark["now"] - 1:  # an empty file is like any other: this one is older
-        return False
-    found.cut_before(min(mark["size"], found.start + len(found.data)))
-    text.take_before(found, max(0, found.start - mark["size"]))
-    return True
+def _fresh(place, chain, since):
+    """The first of some files, newest first, up to one that was not written to since then."""
+    fresh = []
+    for where in chain:
+        if written(place, where) < since:
+            break
+        fresh.append(where)
+    return fresh
 
 
-def predecessor(place, path, since):
-    """The `Ending` of the file that was rotated away, if it was written to since then (epoch); else None."""
-    for suffix in PREDECESSORS:
-        where = os.fspath(path) + suffix
-        try:
-            fresh = place.stat(where).st_mtime >= since
-        except OSError:
-            continue
-        found = _ending(place, where) if fresh else None
-        if found is not None and what_else(found.head) is None:
-            return found
-    return None
+def written(place, path):
+    """When a file was last written to (epoch); 0 if it can't be told."""
+    try:
+        return place.stat(path).st_mtime
+    except OSError:
+        return 0.0
+
+
+def _is_marked(place, path, mark):
+    """Whether a rotated file is the one that was marked, or a copy of it."""
+    try:
+        info = place.stat(path)
+        if (info.st_dev, info.st_ino) == (mark["device"], mark["inode"]):
+            return True
+        with place.open(path) as file:
+            return zlib.crc32(_opened(path, file).read(mark["head"]) if mark["head"] else b"") == mark["crc"]
+    except (OSError, EOFError, CannotSee, zlib.error):
+        return False
+
+
+def _take_chain(place, chain, text, offset=0):
+    """Takes rotated files in, newest first; the oldest from an offset on. Whether there was one."""
+    for where in chain:
+        found = ending(place, where, text)
+        if found is None or what_else(found.head) is not None:
+            break
+        if where == chain[-1]:
+            found.cut_before(min(offset, found.start + len(found.data)))
+        text.take_before(found, max(0, found.start - (offset if where == chain[-1] else 0)))
+    return bool(text.followed)
+
+
+def predecessors(place, path):
+    """The paths of the files that a log was rotated into, newest first, as their names tell: numbers, dates, packed or not."""
+    folder, base = os.path.split(os.fspath(path))
+    stem, extension = os.path.splitext(base)
+    try:
+        names = place.listdir(folder or ".")
+    except OSError:
+        return []
+    found = [(_age(name, base, stem, extension), name) for name in names if name.startswith(stem) and name != base]
+    # While a file is being packed it is there twice: the plain one sorts first, and is whole.
+    once = {}
+    for age, name in sorted(one for one in found if one[0]):
+        once.setdefault(age, os.path.join(folder, name))
+    return list(once.values())[:EARLIER]
+
+
+def _age(name, base, stem, extension):
+    """What sorts the names of rotated files, the newest first; None for another file's name."""
+    for packed in PACKED:
+        name = name[: -len(packed)] if name.endswith(packed) else name
+    if name.startswith(base):
+        middle = name[len(base) :]
+    elif extension and name.endswith(extension):
+        middle = name[len(stem) : -len(extension)]
+    else:
+        return None
+    if middle in OLD:
+        return 0, 1
+    number, date = NUMBERED.match(middle), DATED.match(middle)
+    if number:
+        return 0, int(number.group(1))
+    return (1, -int(re.sub(r"\D", "", date.group(1)).ljust(24, "0"))) if date else None
 
 
 class Ending:
-    """The end of a rotated file: its path, mtime, first KiB, last MiB (`data`, from byte `start` and line `number` on)."""
+    """The end of a rotated file: its path, mtime, first KiB, last bytes (`data`, from byte `start` and line `number` on)."""
 
     def __init__(self, path, mtime, head, number, start, data):
         self.path, self.mtime, self.head, self.number, self.start, self.data = path, mtime, head, number, start, data
@@ -210,38 +277,91 @@ class Ending:
         return self.number - 1 + self.data.count(b"\n") + (not self.data.endswith(b"\n") and bool(self.data))
 
 
-def _ending(place, path):
-    """The `Ending` of a file, plain or gzip; None if it can't be read, or unpacks to more than 1 GiB."""
+def ending(place, path, text):
+    """The `Ending` of a file, plain or packed, no longer than what may still be read for a text.
+
+    None if it can't be read, unpacks to more than 1 GiB, or nothing more may be read: then it counts as skipped.
+    """
+    ahead = 0 if text.read else min(text.size, HEAD + TAIL)  # a file that is still to be read goes first
+    left = HEAD + TAIL - text.examined - ahead
     try:
         with place.open(path) as file:
-            mtime = os.fstat(file.fileno()).st_mtime
-            head, number, start, data = _unpacked(file) if path.endswith(".gz") else _plain(file)
+            info = os.fstat(file.fileno())
+            if left <= 0:
+                text.skipped += info.st_size
+                return None
+            mtime, plain = info.st_mtime, _opened(path, file)
+            head, number, start, data = _plain(file, left) if plain is file else _unpacked(plain, left)
     except (OSError, EOFError, CannotSee, zlib.error):
         return None
     encoding = encoding_of(head)
     return Ending(path, mtime, head, number, start, _narrow(data, encoding) if encoding != "utf-8" else data)
 
 
-def _plain(file):
+def _plain(file, most):
     end = file.seek(0, 2)
-    start = max(0, end - CHUNK)
+    start = max(0, end - most)
+    start += start % 2  # a character of UTF-16 stays whole
     return _at(file, 0, 1024), _lines_before(file, start), start, _at(file, start, end - start)
 
 
-def _unpacked(file):
-    """As `_plain`, of what a gzip file holds: unpacked piece by piece, so that memory has a bound whatever it claims."""
-    import gzip
-
-    head, number, start, data = b"", 1, 0, b""
-    with gzip.GzipFile(fileobj=file) as plain:
-        while start <= COUNTED:
-            part = plain.read(CHUNK)
-            if not part:
-                return head, number, start, data
-            head, data = head or part[:1024], data + part
-            gone = max(0, len(data) - CHUNK)
-            number, start, data = number + data.count(b"\n", 0, gone), start + gone, data[gone:]
+def _unpacked(plain, most):
+    """As `_plain`, of what a packed file holds: unpacked piece by piece, so that memory has a bound whatever it claims."""
+    head, number, start, parts, held = b"", 1, 0, [], 0
+    while start <= COUNTED:
+        part = plain.read(CHUNK)
+        if not part:
+            data = b"".join(parts)
+            gone = max(0, len(data) - most)
+            gone += gone % 2
+            return head, number + data.count(b"\n", 0, gone), start + gone, data[gone:]
+        head, held = head or part[:1024], held + len(part)
+        parts.append(part)
+        while held - len(parts[0]) >= most:
+            held, start, number = held - len(parts[0]), start + len(parts[0]), number + parts[0].count(b"\n")
+            del parts[0]
     raise CannotSee("unsupported", "it unpacks to more than 1 GiB")
+
+
+def _opened(path, file):
+    """What a packed file holds, as something to `read`; the file itself if its name is that of no packed one."""
+    suffix = os.path.splitext(path)[1]
+    if suffix not in PACKED:
+        return file
+    try:
+        import bz2
+        import gzip
+    except ImportError:  # a Python built without them
+        raise CannotSee("unsupported", "this Python can't unpack %s" % suffix) from None
+    return {".gz": lambda: gzip.GzipFile(fileobj=file), ".bz2": lambda: bz2.BZ2File(file), ".xz": lambda: _Xz(file)}[
+        suffix
+    ]()
+
+
+class _Xz:
+    """What an xz file holds: the standard reader has no bound for the memory that a file may ask for."""
+
+    def __init__(self, file):
+        try:
+            import lzma
+        except ImportError:
+            raise CannotSee("unsupported", "this Python can't unpack .xz") from None
+        self.file, self.error = file, lzma.LZMAError
+        self.unpacker = lzma.LZMADecompressor(memlimit=MEMORY)
+
+    def read(self, size):
+        """The next bytes, at most so many; none at the end."""
+        while not self.unpacker.eof:
+            packed = self.file.read(65536) if self.unpacker.needs_input else b""
+            try:
+                part = self.unpacker.decompress(packed, size)
+            except self.error as error:
+                raise CannotSee("unsupported", "it can't be unpacked: %s" % error) from None
+            if part:
+                return part
+            if not packed and self.unpacker.needs_input:
+                raise EOFError("the file ends before its data")
+        return b""
 
 
 def _at(file, position, size):

@@ -211,25 +211,54 @@ def _follow(place, path, facts, text, began, since, patterns):
     if text.cut or (began is None and (alone["run_start"] or facts["blank"])):
         return
     text.when = began - 1 if began is not None else _file_began(place, path, facts, text)
-    found = reading.predecessor(place, path, text.when) if text.when is not None else None
-    if found is None:
+    chain = reading.predecessors(place, path)
+    when, tied = text.when, None
+    for where in chain:
+        if when is None or reading.written(place, where) < when:
+            break
+        if text.taken_up:
+            raise Anew
+        text.with_earlier = True
+        found = reading.ending(place, where, text)
+        if found is None or reading.what_else(found.head) is not None:
+            break
+        if not _take(place, facts, text, found, began, since, patterns):
+            break
+        tied = facts["tied_earlier"]
+        when = _goes_back(place, found, tied, when, began, patterns)
+    if tied is None:
         return
-    if text.taken_up:
-        raise Anew
-    text.with_earlier = True
+    facts.update(text=_told(text.pieces, patterns), blank=False, rotated="rotated", followed=text.followed)
+    facts.update(coverage=_coverage(text))
+    if tied != "time" and alone["asked_ready"]:  # the line that is this run's for certain
+        facts["text"]["asked_ready"] = alone["asked_ready"] + (text.lines_before or 0)
+
+
+def _take(place, facts, text, found, began, since, patterns):
+    """Puts what was rotated away in front; False where it is none of this run's, as far as that can be told."""
     tied = _tie_of_earlier(place, facts, found, began)
     piece = [(found.number, found.data, found.path)]
     if _blank(piece):
-        return
+        return False
     state = (facts["process"] or {}).get("state", "gone" if since is not None else None)
     if tied != "time" and state not in ("gone", "zombie") and _told(piece, patterns)["failure"]:
         facts["passed_over"] = found.path
-        return
+        return False
     text.take_before(found, 0 if found.cut else found.start)
-    facts.update(text=_told(text.pieces, patterns), blank=False, rotated="rotated", followed=text.followed)
-    facts.update(tied_earlier=tied, coverage=_coverage(text))
-    if tied != "time" and alone["asked_ready"]:  # the line that is this run's for certain
-        facts["text"]["asked_ready"] = alone["asked_ready"] + (text.lines_before or 0)
+    facts["tied_earlier"] = tied
+    return True
+
+
+def _goes_back(place, found, tied, when, began, patterns):
+    """When a file before this one must have been written to, to be of the run as well; None where the run began in this one."""
+    if began is not None:
+        return None if found.cut or tied == "written" else when
+    piece = (found.number, found.data, found.path)
+    if found.start or _told([piece], patterns)["run_start"]:
+        return None
+    first, zone = _first_stamp(found.data, 0), _zone([piece], found.mtime)
+    born = first[0] - zone if first is not None and zone is not None else reading.born(place, found.path)
+    return born - GOES_ON if born is not None else None
 
 
 def _file_began(place, path, facts, text):
@@ -254,7 +283,7 @@ def _tie_of_earlier(place, facts, found, began):
         kept = _since([piece], began + zone)
         found.cut_before(found.start + len(found.data) - sum(len(data) for _, data, _ in kept))
         return "time"
-    if facts["tied"] != "born" or found.path.endswith(".gz"):
+    if facts["tied"] != "born" or found.path.endswith(reading.PACKED):
         return "written"  # a copy is younger than what it holds
     born = reading.born(place, found.path)
     return "born" if born is not None and born >= began - 1 else "written"
