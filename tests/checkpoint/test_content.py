@@ -168,7 +168,7 @@ def test_threads_agree(tmp_path, threads, monkeypatch):
     monkeypatch.setattr(content, "SEGMENT", 10_000)
     monkeypatch.setattr(content, "BLOCK", 1000)
     monkeypatch.setattr(content, "THREADS", threads)
-    monkeypatch.setattr(content.os, "cpu_count", lambda: 8)
+    monkeypatch.setattr(content, "cores", lambda: 8)
     weights = torch.ones(40_000)
     weights[30_001] = float("inf")
     torch.save({"w": weights, "b": torch.ones(3)}, tmp_path / "model.pt")
@@ -223,6 +223,6 @@ def test_named_types():
     from verikit.probes.formats.layout import BITS
 
     floats = {name for name in BITS if name.startswith(("float", "bfloat", "complex"))}
-    judged = {*values.MASKED, *values.SUMMED, *values.ONE_NAN}
 
-    assert floats - judged == {"float4_e2m1fn_x2", "float4_e2m1", "float6_e2m3", "float6_e3m2"}
+    assert {name for name in BITS if values.judged(name)} | values.ALWAYS == floats
+    assert all(values.judged(name) is False for name in {*BITS} - floats)

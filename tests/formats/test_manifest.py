@@ -19,7 +19,7 @@ from verikit import verify
 from verikit.checks.checkpoint import CheckpointIntact
 from verikit.errors import Cause, Unseen
 from verikit.manifest import Manifest, seal
-from verikit.probes import digests
+from verikit.probes import content, digests
 from verikit.probes import manifest as probe
 from verikit.probes.place import CannotSee, Place
 from verikit.testing.here import examine_here
@@ -457,7 +457,7 @@ def test_digests(tmp_path, data, block):
     path = tmp_path / "x"
     path.write_bytes(data)
 
-    found = digests.digest_file(Place(), str(path), ("sha256", "git-sha1", "crc32"), block)
+    found = content.digest_file(Place(), str(path), digests.Wanted(("sha256", "git-sha1", "crc32"), block, ()))
 
     assert found["digests"]["sha256"] == hashlib.sha256(data).hexdigest()
     assert found["digests"]["git-sha1"] == w.git_id(data)
@@ -471,7 +471,7 @@ def test_unknown_digest(tmp_path):
     (tmp_path / "x").write_bytes(b"x")
 
     with pytest.raises(CannotSee) as caught:
-        digests.digest_file(Place(), str(tmp_path / "x"), ("whirlpool",))
+        content.digest_file(Place(), str(tmp_path / "x"), digests.Wanted(("whirlpool",), 0, ()))
 
     assert caught.value.cause == "unsupported"
 

@@ -166,12 +166,22 @@ class CheckpointIntact(Check):
             arguments["keys"] = self.keys
         if self.finite:
             arguments["finite"] = True
-        if self.depth == "content" and (self.digest is not None or self.manifest is not None):
-            arguments["digested"] = True
+        expected = list(self._expected())
+        if expected:
+            return Look(manifests.inspect, **arguments, expected=expected).within(SECONDS["content"])
         return Look(probe.inspect, **arguments).within(SECONDS[self.depth])
 
+    def _expected(self) -> Iterator[dict[str, Any]]:
+        """The manifests that the probe holds against the files, one of them made of the digest."""
+        if self.digest is not None:
+            own = {"path": "", "size": None, "digests": manifests.digest_of(self.digest)}
+            form = {"schema": manifests.SCHEMA, "source": "digest", "files": [own], "complete": False}
+            yield {"manifest": form}
+        if self.manifest is not None:
+            yield {"manifest_path" if isinstance(self.manifest, str) else "manifest": self.manifest}
+
     async def examine(self, host: Host) -> Finding:
-        """Asks for what its fields claim: rest, the checkpoint itself, its digests."""
+        """Asks for what its fields claim: rest, the checkpoint itself and its digests."""
         facts: dict[str, Any] = {}
         if await self._is_glob(host):
             words = "stable_for=, digest= and manifest= are of one file or folder"
@@ -180,8 +190,6 @@ class CheckpointIntact(Check):
             look = Look(stability.rest, path=self.path, stable_for=self.stable_for)
             facts["rest"] = await host.ask(look.within(self.stable_for + 60))
         facts.update(await host.ask(self.look()))
-        if self.digest is not None or self.manifest is not None:
-            facts["measured"] = [await host.ask(look) for look in self._measures()]
         return self.judge(facts)
 
     async def _is_glob(self, host: Host) -> bool:
@@ -191,18 +199,6 @@ class CheckpointIntact(Check):
             return False
         facts = await host.ask(Look(probe.inspect, path=self.path, depth="size"))
         return bool(facts["kind"] == "glob")
-
-    def _measures(self) -> Iterator[Look]:
-        rows = []
-        if self.digest is not None:
-            own = {"path": "", "size": None, "digests": manifests.digest_of(self.digest)}
-            rows.append(
-                {"manifest": {"schema": manifests.SCHEMA, "source": "digest", "files": [own], "complete": False}}
-            )
-        if self.manifest is not None:
-            rows.append({"manifest_path" if isinstance(self.manifest, str) else "manifest": self.manifest})
-        for row in rows:
-            yield Look(manifests.measure, path=self.path, **row).within(SECONDS["content"])
 
     def judge(self, facts: Facts) -> Finding:
         told = {**facts, "coverage": coverage(facts)}
@@ -353,7 +349,7 @@ def _unknowns(check: CheckpointIntact, facts: Facts) -> Iterator[tuple[str, str]
         yield unknown["kind"], unknown["what"]
     if not facts["weights"]:
         yield "nothing_seen", "nothing of a checkpoint was found"
-    if facts["content"] and facts["content"]["blind"] and not facts.get("measured"):
+    if facts["content"] and facts["content"]["blind"]:
         yield "nothing_seen", _blind(facts)
     for measured in facts.get("measured", ()):
         for row in measured["unseen"]:
@@ -403,23 +399,33 @@ def _seen(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
         yield f"{count(facts['tensors'], 'tensor')} ({', '.join(formats)})"
         yield "structure complete"
     if facts.get("measured"):
-        yield "digests as expected"
+        loose = facts["loose"][0]
+        yield "digests as expected" + (
+            f" of {facts['count'] - loose:,} of its {facts['count']:,} files" if loose else ""
+        )
 
 
 def _limits(check: CheckpointIntact, facts: Facts) -> str:
     """What was looked at and what was not, in words."""
-    if facts["depth"] == "size" and not facts.get("measured"):
-        return "only sizes were looked at, no byte was read"
+    if facts["depth"] == "size" and not _covered(facts):
+        more = ", but for the digests" if facts.get("measured") else ""
+        return f"only sizes were looked at, no byte was read{more}"
     content = facts["content"]
     if not content:
-        return "every byte was read" if facts.get("measured") else _uncompared(facts)
+        return "every byte was read" if _covered(facts) else _uncompared(facts)
     told = [f"{content['compared']:,} bytes agree with their CRC-32" if content["compared"] else ""]
     told += [f"{content['values']:,} values are finite" if check.finite else ""]
     told += [
         "no checksum is there for the bytes themselves" if not (content["compared"] or facts.get("measured")) else ""
     ]
-    told += [f"only what is under {', '.join(check.keys)} was read" if check.keys is not None else ""]
+    how = "compared with its CRC-32" if facts.get("measured") else "read"
+    told += [f"only what is under {', '.join(check.keys)} was {how}" if check.keys is not None else ""]
     return "; ".join(filter(None, told)) or "every byte was read"
+
+
+def _covered(facts: Facts) -> bool:
+    """Whether every file of the checkpoint has a digest that was compared."""
+    return bool(facts.get("measured")) and not facts["loose"][0]
 
 
 def _uncompared(facts: Facts) -> str:
@@ -428,12 +434,14 @@ def _uncompared(facts: Facts) -> str:
 
 def coverage(facts: Facts) -> dict[str, Any]:
     """What was examined of how much."""
+    content, measured = facts["content"] or {"bytes": 0, "compared": 0}, facts.get("measured", ())
+    compared = max([content["compared"], *(row["bytes"] for row in measured)])
     return {
         "depth": facts["depth"],
-        "bytes": [max(facts["read"], (facts["content"] or {}).get("bytes", 0)), facts["size"]],
+        "bytes": [max(facts["read"], content["bytes"] + sum(row["read"] for row in measured)), facts["size"]],
         "files": [facts["count"], facts["count"]],
         "tensors": facts["tensors"],
-        "compared": facts["size"] if facts.get("measured") else (facts["content"] or {}).get("compared", 0),
+        "compared": compared,
     }
 
 
@@ -449,6 +457,9 @@ def _warnings(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
             yield f"the {row.get('kind', 'pickle')} would reach {row['what']}"
     for measured in facts.get("measured", ()):
         yield from measured["notes"]
+    if facts.get("measured") and facts["loose"][0]:
+        loose, first = facts["loose"]
+        yield f"no digest is expected of {count(loose, 'file')} of the checkpoint, {first} first"
 
 
 def _sentence(path: str, faults: list[str], noun: str = "fault") -> str:

@@ -36,17 +36,22 @@ SIDE = ("json_file", "shard_index", "plain")
 MAGIC = frozenset("*?[")
 
 
-def inspect(place, path, depth="structure", keys=None, finite=False, digested=False):
+def inspect(place, path, depth="structure", keys=None, finite=False):
     """What is there and what is wrong with it, file by file.
 
     keys: {name: None, a number of entries, or again keys}, looked up in all files; at content depth only what is beneath
-    them is read.  finite: NaN and Inf are looked for.  digested: a digest of the bytes is compared elsewhere, so files
-    that have no checksum of their own are not read here.
+    them is judged.  finite: NaN and Inf are looked for.
     `files` are listed up to 32, the broken ones first; the totals count all of them.
     """
-    look = Depth(depth, keys, finite, digested)
+    return looked(place, path, Depth(depth, keys, finite), keys)
+
+
+def looked(place, path, look, keys):
+    """The facts of a look that is set up already."""
     layouts, folder = gather(place, path, look)
-    facts = facts_of(path, folder, layouts, depth)
+    if look.finite and folder is not None:
+        _values_elsewhere(folder, layouts)
+    facts = facts_of(path, folder, layouts, look)
     if keys is not None:
         facts["keys"] = [[name, wanted, found] for name, wanted, found in look_up(keys, layouts)]
         facts["top"] = sorted({key for layout in layouts.values() for key in layout.tree})[:NAMES]
@@ -54,18 +59,21 @@ def inspect(place, path, depth="structure", keys=None, finite=False, digested=Fa
 
 
 class Depth:
-    """How far a look goes, and into what."""
+    """How far a look goes, and into what. wanted: {path: digests to be had of it}; seen: {path: digests that were had}."""
 
-    def __init__(self, name, keys=None, finite=False, digested=False):
-        self.name, self.finite, self.digested = name, finite, digested
+    def __init__(self, name, keys=None, finite=False):
+        self.name, self.finite = name, finite
         self.prefixes = None if keys is None else [".".join(parts) for parts, _ in leaves(keys)]
-        self.deep = DEEP
+        self.deep, self.wanted, self.seen = DEEP, {}, {}
 
     def deeper(self):
         """The same, one folder further in."""
         other = copy.copy(self)
         other.deep = self.deep - 1
         return other
+
+
+# Layouts.
 
 
 def layout(place, path, start=0):
@@ -411,37 +419,48 @@ def read(place, path, look, member=None):
                     _structure(window, layout)
             layout.read = min(window.read, layout.size)
             if look.name == "content" and not layout.faults:
-                told(layout, _content, place, file, layout, look)
+                told(layout, _content, place, file, layout, look, member)
     except OSError as error:
         if error.filename is None:  # from a read, which knows only a number
             error.filename = path
         raise
-    if look.name == "content" and member is not None and not layout.faults:
-        told(layout, _digest, place, layout, member)
     return layout
 
 
-def _content(place, file, layout, look):
-    """Reads the bytes, unless nothing could be found out from them here."""
-    if look.digested and not look.finite and not any(span.crc is not None for span in layout.spans):
-        return
-    from verikit.probes import content
+def _content(place, file, layout, look, member):
+    """Reads every byte, once, for all that is to be found out from it."""
+    from verikit.probes import content, digests
 
-    layout.content = content.compare(place, file, layout, look.prefixes, look.finite)
+    own, path = _own_digests(member), os.path.normpath(layout.path)
+    wanted = look.wanted.get(path, digests.NOTHING) + digests.Wanted(tuple(own), 0, ())
+    wanted = digests.here(place, wanted)
+    layout.content = content.compare(place, file, layout, look.prefixes, look.finite, wanted=wanted)
+    found = layout.content.pop("digests", None)
+    if found:
+        look.seen[path] = found
+    for name, digits in own.items():
+        if found["digests"][name] != digits:
+            layout.fault("digest", "its %s is %s, %s expected" % (name, found["digests"][name], digits))
+        layout.content["compared"] = layout.size
 
 
-def _digest(place, layout, member):
-    """Holds the bytes against the digest that the checkpoint (a hub's cache, an LFS pointer) keeps of them."""
-    wanted = {"sha256": member.sha256, "git-sha1": member.git_sha1, "sha1": member.sha1}
-    for name, digits in wanted.items():
-        if digits:
-            from verikit.probes import digests
+def _values_elsewhere(folder, layouts):
+    """Tells of numbers that only the folder's own metadata know of: chunks that are packed in ways not read here."""
+    from verikit.probes.finite import judged
 
-            found = digests.digest_file(place, layout.path, (name,))["digests"][name]
-            if found != digits:
-                layout.fault("digest", "its %s is %s, %s expected" % (name, found, digits))
-            layout.content = layout.content or {"bytes": layout.size, "values": 0, "by": [], "threads": 1}
-            layout.content["compared"] = layout.size
+    held = {row.name for layout in layouts.values() for row in layout.tensors}
+    missed = [
+        row.name for row in folder.tensors if row.name not in held and row.nbytes and judged(row.dtype) is not False
+    ]
+    if missed:
+        what = "values of {} are in pieces that are not looked into, {!r} first"
+        folder.unseen("unsupported", what.format(plural(len(missed), "tensor", "tensors"), missed[0]))
+
+
+def _own_digests(member):
+    """{name: hex} that the checkpoint itself (a hub's cache, an LFS pointer) keeps of a file."""
+    known = {} if member is None else {"sha256": member.sha256, "git-sha1": member.git_sha1, "sha1": member.sha1}
+    return {name: digits for name, digits in known.items() if digits}
 
 
 def _sized(place, path):
@@ -540,9 +559,10 @@ def told(layout, function, *args):
 # Facts.
 
 
-def facts_of(path, folder, layouts, depth):
+def facts_of(path, folder, layouts, look):
     """The layouts as facts: kilobytes, however many tensors and files there are."""
     files = [_file_facts(name, layout) for name, layout in layouts.items()]
+    depth, loose = look.name, _loose(layouts, look)
     files.sort(key=lambda row: -len(row["faults"]) * 4 - len(row["unknowns"]) * 2 - len(row["warnings"]))
     return {
         "path": path,
@@ -554,7 +574,8 @@ def facts_of(path, folder, layouts, depth):
         "weights": sum(_holds(layout, depth) for layout in layouts.values()),
         "size": sum(layout.size for layout in layouts.values()),
         "read": sum(layout.read for layout in layouts.values()),
-        "content": _content_facts(layouts.values()) if depth == "content" else None,
+        "content": _content_facts(layouts, loose) if depth == "content" else None,
+        "loose": [len(loose), loose[0] if loose else None],
         "tensors": sum(1 for _ in _whole_tensors(layouts, folder)),
         "faults": sum(len(layout.faults) for layout in layouts.values()) + (len(folder.faults) if folder else 0),
         "pickle": _pickles(layouts if folder is None else dict(layouts, **{"the folder": folder})),
@@ -588,10 +609,17 @@ def _holds(layout, depth):
     return layout.format not in SIDE if depth != "size" else not layout.path.endswith((".json", ".txt", ".md"))
 
 
-def _content_facts(layouts):
-    """What was read and compared; `blind`: files with tensors of which not one byte could be compared or judged."""
-    done = [layout.content for layout in layouts if layout.content]
-    blind = [layout.path for layout in layouts if _has_bytes(layout) and not _compared_some(layout.content)]
+def _loose(layouts, look):
+    """The files of a checkpoint of which no manifest has a digest."""
+    return [
+        name for name, each in layouts.items() if _has_bytes(each) and os.path.normpath(each.path) not in look.wanted
+    ]
+
+
+def _content_facts(layouts, loose):
+    """What was read and compared; `blind`: files of which not one byte could be compared or judged, by anything."""
+    done = [layout.content for layout in layouts.values() if layout.content]
+    blind = [name for name in loose if not _compared_some(layouts[name].content)]
     return {
         "bytes": sum(row["bytes"] for row in done),
         "compared": sum(row["compared"] for row in done),

@@ -1,11 +1,13 @@
-"""Digests of files: one pass over the bytes however many are wanted, in chunks that stay in the cache.
+"""Digests: what there are, what is wanted of a file, and one of a file alone (`content` has all of it in one pass).
 
 Names are those of hashlib, and `git-sha1` (the id git and the Hugging Face hub give to a file that is not LFS: SHA-1 of
 `blob LENGTH\\0` and the bytes), `crc32`, and `blake3` where this host has the package or the program `b3sum`.
 """
 
 import hashlib
+import os
 import zlib
+from collections import namedtuple
 
 from verikit.probes.place import CannotSee
 
@@ -43,60 +45,54 @@ def hasher(place, name, length):
     return hashlib.new(name)
 
 
-def digest_file(place, path, names, block=0, told=None):
-    """{"size", "digests": {name: hex}, "blocks": [crc32 of each `block` bytes]} of a regular file that stays as it is.
+class Wanted(namedtuple("Wanted", "names block shards")):
+    """Digests of one file: `names` of the whole, CRC-32s of each `block` bytes (0: none), shards [(begin, end, name)]."""
 
-    `told` is called with the number of bytes of each chunk.
-    """
-    if tuple(names) == ("blake3",) and not block and place.accelerator("blake3") is None:
-        return _by_program(place, path)
+    __slots__ = ()
+
+    def __bool__(self):
+        return bool(self.names or self.block or self.shards)
+
+    def __add__(self, other):
+        """Both, with one size of block."""
+        names = self.names + tuple(name for name in other.names if name not in self.names)
+        shards = self.shards + tuple(shard for shard in other.shards if shard not in self.shards)
+        return Wanted(names, self.block or other.block, shards)
+
+
+NOTHING = Wanted((), 0, ())
+
+
+def digest_file(place, path, name):
+    """(size, digest in hex) of a regular file that stays as it is, read once."""
     with place.steady(path) as file:
-        size = file.seek(0, 2)
-        file.seek(0)
-        hashers = {name: hasher(place, name, size) for name in names}
-        blocks, crc, within, seen = [], 0, 0, 0
-        for data in chunks(file, size, block):
-            for each in hashers.values():
-                each.update(data)
-            seen += len(data)
-            if block:
-                crc, within = zlib.crc32(data, crc), within + len(data)
-                if within == block:
-                    blocks.append("%08x" % crc)
-                    crc, within = 0, 0
-            if told:
-                told(len(data))
-        if within:
-            blocks.append("%08x" % crc)
-    if seen != size:
-        raise CannotSee("changed_while_reading", "%s gave %d of its %d bytes" % (path, seen, size))
-    return {"size": size, "digests": {name: each.hexdigest() for name, each in hashers.items()}, "blocks": blocks}
+        size, done, buffer = os.fstat(file.fileno()).st_size, 0, memoryview(bytearray(CHUNK))
+        each = hasher(place, name, size)
+        while done < size:
+            count = file.readinto(buffer)
+            if not count:
+                raise CannotSee("changed_while_reading", "%s gave %d of its %d bytes" % (path, done, size))
+            each.update(buffer[: min(count, size - done)])
+            done += count
+            place.progress(min(done, size), size)
+    return size, each.hexdigest()
 
 
-def digest_range(place, file, name, begin, end):
-    """The digest of the bytes from begin to end of an open file, in hex."""
-    file.seek(begin)
-    each = hasher(place, name, end - begin)
-    for data in chunks(file, end - begin, 0):
-        each.update(data)
-    return each.hexdigest()
+def here(place, wanted):
+    """What of it this process can compute; the rest is for a program."""
+    able = place.accelerator("blake3") is not None if _asks(wanted, "blake3") else True
+    if able:
+        return wanted
+    shards = tuple(shard for shard in wanted.shards if shard[2] != "blake3")
+    return Wanted(tuple(name for name in wanted.names if name != "blake3"), wanted.block, shards)
 
 
-def chunks(file, length, block):
-    """The next `length` bytes in chunks, none of which crosses a border of `block` bytes."""
-    done = 0
-    while done < length:
-        most = min(CHUNK, length - done)
-        if block:
-            most = min(most, block - done % block)
-        data = file.read(most)
-        if not data:
-            return
-        done += len(data)
-        yield data
+def _asks(wanted, name):
+    return name in wanted.names or any(shard[2] == name for shard in wanted.shards)
 
 
-def _by_program(place, path):
+def by_program(place, path):
+    """The BLAKE3 of a file as the program b3sum has it, in the form of `content.digest_file`."""
     before = place.stat(path)
     with place.open(path):  # what must not be opened (FIFO, device) is refused here
         pass
@@ -107,4 +103,5 @@ def _by_program(place, path):
     after = place.stat(path)
     if (before.st_size, before.st_mtime_ns, before.st_ino) != (after.st_size, after.st_mtime_ns, after.st_ino):
         raise CannotSee("changed_while_reading", "%s changed while b3sum read it" % path)
-    return {"size": before.st_size, "digests": {"blake3": ran.stdout.decode("ascii", "replace").strip()}, "blocks": []}
+    found = {"blake3": ran.stdout.decode("ascii", "replace").strip()}
+    return {"size": before.st_size, "digests": found, "block": 0, "blocks": [], "shards": {}}

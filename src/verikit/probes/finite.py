@@ -1,284 +1,462 @@
 """NaN and Inf in tensors, and bytes of tensors that were never written, found in blocks that are in the cache anyway.
 
-A sum of squares is the filter and isfinite the judge: no sum with a NaN or an Inf in it comes back to a finite number, so
-a finite one clears a block at the speed of the cache; any other block is looked at element by element.  Half, bfloat16 and
-8-bit floats are judged by their bits, which order as whole numbers do: above those of Inf there is only NaN.
+Floats are judged by their bits, which order as whole numbers do: above those of Inf there is only NaN.  So the greatest of
+a block's bit patterns, once with the sign bit as a sign and once without, clears all of them at the speed of the cache;
+any other block is looked at element by element.
 With numpy or, failing that, torch; without either it would take for ever, and is `unsupported`.
 """
 
+import re
+import sys
 import threading
-from contextlib import nullcontext
 
-from verikit.probes.formats.layout import BITS
+from verikit.probes.formats.layout import BITS, elements
 from verikit.probes.place import CannotSee
 
 PAGE = 4096
-INF = float("inf")
-LISTED = 16
+ZEROS = bytes(PAGE)
+PLACES = 4096
+"""Bad numbers of one block that are looked at one by one, where not every number of it is the tensor's own."""
+TRIES = 1 << 20
+"""Steps that one file may take to find whose such numbers are."""
 
-# (bytes of an element, mask of the bits that are all set in NaN and Inf); for floats without Inf, of those set in NaN.
-MASKED = {
-    "float16": (2, 0x7C00),
-    "bfloat16": (2, 0x7F80),
-    "float8_e5m2": (1, 0x7C),
-    "float8_e4m3fn": (1, 0x7F),
-    "complex32": (2, 0x7C00),
-}
-SUMMED = {"float32": "f4", "float64": "f8", "complex64": "f4", "complex128": "f8"}
-# These have one NaN, and no Inf.
-ONE_NAN = {"float8_e4m3fnuz": 0x80, "float8_e5m2fnuz": 0x80, "float8_e8m0fnu": 0xFF}
-NO_INF = ("float8_e4m3fn",)
-# float4 and float6 have neither: nothing to look for.
+# Bytes of a number, and the bits that are all set in NaN and Inf.
+EXPONENT = {
+    "float64": (8, 0x7FF << 52), "float32": (4, 0x7F800000), "float16": (2, 0x7C00), "bfloat16": (2, 0x7F80),
+    "float8_e5m2": (1, 0x7C), "complex32": (2, 0x7C00), "complex64": (4, 0x7F800000), "complex128": (8, 0x7FF << 52),
+}  # fmt: skip
+# Without Inf: the bits that are all set in NaN.
+NO_INF = {"float8_e4m3fn": (1, 0x7F)}
+# With one NaN, and no Inf: its pattern.
+ONE_NAN = {"float8_e4m3fnuz": (1, 0x80), "float8_e5m2fnuz": (1, 0x80), "float8_e8m0fnu": (1, 0xFF)}
+JUDGED = {**EXPONENT, **NO_INF, **ONE_NAN}
+# Floats that have neither.
+ALWAYS = frozenset(("float4_e2m1fn_x2", "float4_e2m1", "float6_e2m3", "float6_e3m2"))
+# What is no float at all, in the names that torch and numpy have: whole numbers, truth values, text, times.
+WHOLE = re.compile(r"(?:q?u?int|bool|string|[SaUMm])[0-9x]*(?:\[.*\])?$")
+
+
+def judged(dtype):
+    """Whether a dtype may hold NaN or Inf: True; False: it can't; None: what it holds is not known here."""
+    if dtype in JUDGED:
+        return True
+    return False if dtype in ALWAYS or WHOLE.match(dtype) else None
 
 
 class Area:
-    """Bytes of one tensor that no tensor before it has; `name` is the first of those that share them."""
+    """A stretch of the file, or of an unpacked record, that is full of numbers of one type: those of `rows`.
 
-    __slots__ = ("bad", "base", "begin", "dtype", "end", "first", "nonzero", "row", "width", "zeros")
+    Tensors that overlap (tied weights, views of one storage) are one area, so that every byte is looked at once.
+    """
 
-    def __init__(self, row, begin, end):
-        self.row, self.begin, self.end, self.base = row, begin, end, row.offset
-        self.dtype, self.width = row.dtype, max(1, BITS[row.dtype] // 8)
-        self.bad, self.first, self.nonzero, self.zeros = {"nan": 0, "inf": 0}, None, False, []
+    __slots__ = ("bad", "begin", "dtype", "end", "kind", "more", "nonzero", "record", "rows", "width", "zero")
+
+    def __init__(self, row, begin, end, record=None):
+        self.rows, self.begin, self.end, self.record = [row], begin, end, record
+        self.dtype, self.width = row.dtype, BITS[row.dtype] // 8
+        self.kind, self.nonzero, self.zero, self.bad, self.more = None, False, None, None, False
+
+    @property
+    def number(self):
+        """Bytes of one number: complex elements are two."""
+        return JUDGED[self.dtype][0]
+
+    def cut(self, stop):
+        """The last place up to there that lies between two elements."""
+        return stop - (stop - self.begin) % self.width
+
+
+class Tally:
+    """What one thread has seen of an area."""
+
+    __slots__ = ("area", "nonzero", "values", "zero")
+
+    def __init__(self, area):
+        self.area, self.values, self.nonzero, self.zero = area, 0, False, None
 
 
 def scanner(place, layout):
     """What looks into blocks of this file's tensors; `unsupported` where neither numpy nor torch is there."""
-    numpy = place.accelerator("numpy")
-    if numpy is not None:
-        return Scanner(layout, _Numpy(numpy, layout.byteorder))
-    torch = place.accelerator("torch")
-    if torch is not None and layout.byteorder == "little":
-        return Scanner(layout, _Torch(torch))
+    scan = Scanner(layout)
+    scan.engage(place)
+    return scan
+
+
+class Scanner:
+    """Areas of one file, in its order, and what was found in them. `packed`: those of deflated records, by their names."""
+
+    def __init__(self, layout):
+        self.layout, self.values, self.by, self.left = layout, 0, None, TRIES
+        self.areas, self.packed = _areas(layout)
+        self.lock = threading.Lock()
+
+    def engage(self, place):
+        """Finds what to look with, if there is anything to look at."""
+        areas = self.areas + [area for each in self.packed.values() for area in each]
+        if not areas:
+            return
+        module, kind = _engine(place)
+        self.by = module.__name__
+        kinds = {}
+        for area in areas:
+            order = self.layout.orders.get(area.rows[0].name, self.layout.byteorder)
+            key = area.dtype, order != sys.byteorder
+            area.kind = kinds[key] = kinds.get(key) or kind(module, *key)
+
+    def unpacked(self, span):
+        """What takes the bytes of a deflated record as they come; None for one without numbers."""
+        areas = self.packed.get(span.name)
+        return Unpacked(self, areas) if areas else None
+
+    def tally(self, area):
+        """What a thread counts in."""
+        return Tally(area)
+
+    def block(self, tally, at, data):
+        """Looks into bytes of an area, which begin and end between two elements."""
+        area = tally.area
+        lead = (area.begin - at) % area.width
+        if lead or len(data) % area.width:  # the border of a record lies within an element
+            at, data = at + lead, data[lead : len(data) - (len(data) - lead) % area.width]
+            if not data:
+                return
+        suspicious, zero = area.kind.look(data)
+        tally.values += len(data) // area.width
+        tally.nonzero = tally.nonzero or not zero
+        if tally.zero is None:
+            tally.zero = zero_page(data, at)
+        if suspicious:
+            self._judge(area, at, data)
+
+    def add(self, tally):
+        """Takes over what a thread has seen."""
+        area = tally.area
+        with self.lock:
+            self.values += tally.values
+            area.nonzero = area.nonzero or tally.nonzero
+            if tally.zero is not None:
+                area.zero = tally.zero if area.zero is None else min(area.zero, tally.zero)
+
+    # Whose a bad number is.
+
+    def _judge(self, area, at, data):
+        found = area.kind.where(data)
+        plain = len(area.rows) == 1 and self._strides(area.rows[0]) is None
+        with self.lock:
+            for kind, (count, places) in enumerate(found):
+                if plain and count:
+                    self._count(area, area.rows[0], kind, count, at + places[0] * area.number)
+                elif count:
+                    area.more = area.more or count > len(places)
+                    for place in places:
+                        row = self._owner(area, at + place * area.number)
+                        if row is not None:
+                            self._count(area, row, kind, 1, at + place * area.number)
+
+    def _count(self, area, row, kind, count, at):
+        if area.bad is None:
+            area.bad = {}
+        tally = area.bad.setdefault((row.name, row.offset), [row, 0, 0, at])
+        tally[1 + kind] += count
+        tally[3] = min(tally[3], at)
+
+    def _owner(self, area, at):
+        """The first tensor one of whose elements is there; None: strides leave it out, and it is nobody's."""
+        for row in area.rows:
+            begin = self._begin(area, row)
+            if begin <= at < begin + row.nbytes and self._index(area, row, at) is not None:
+                return row
+            self._step()
+        return None
+
+    def _step(self):
+        self.left -= 1
+        if self.left < 0:
+            raise CannotSee(
+                "bound_reached", "too many numbers that are not finite, in tensors that overlap, to say whose"
+            )
+
+    def _begin(self, area, row):
+        return row.offset if area.record is None else self.layout.packed[row.name][1]
+
+    def _strides(self, row):
+        return self.layout.strides.get(row.name) if not self.layout.pieces else self._piece(row)[1]
+
+    def _piece(self, row):
+        """(where it begins in the whole tensor, its strides) of a piece of one."""
+        return self.layout.pieces.get((row.name, row.offset), (None, self.layout.strides.get(row.name)))
+
+    def _index(self, area, row, at):
+        """The index of the element there, or None where it is none of the tensor's own."""
+        strides = self._strides(row)
+        index = coordinates(
+            row.shape, strides or _dense(row.shape), (at - self._begin(area, row)) // area.width, self._step
+        )
+        origin = self._piece(row)[0] if self.layout.pieces else None
+        return index if index is None or origin is None else [a + b for a, b in zip(index, origin)]
+
+    # What came of it.
+
+    def tell(self):
+        """Tells the layout what was found: values not finite are faults, zeros are signs."""
+        for area in self.areas + [area for each in self.packed.values() for area in each]:
+            for row, nan, inf, at in (area.bad or {}).values():
+                what = "tensor %r has %s%s, the first at %s"
+                words = " and ".join("{:,} {}".format(n, word) for n, word in ((nan, "NaN"), (inf, "Inf")) if n)
+                least = "at least " if area.more else ""
+                index = self._index(area, row, at)
+                self.layout.fault("nonfinite", what % (row.name, least, words, index), self._where(area, at))
+            self._zeros(area)
+
+    def _where(self, area, at):
+        return at if area.record is None else area.record.offset
+
+    def _zeros(self, area):
+        name = area.rows[0].name
+        if not area.nonzero:
+            self.layout.warn("zero_tensor", "tensor %r is all zeros" % name, self._where(area, area.begin))
+        elif area.zero is not None:
+            inside = "" if area.record is None else " of the unpacked record"
+            what = "tensor %r has whole blocks of 4 KiB that are zeros, the first at byte %d%s"
+            self.layout.warn("zero_page", what % (name, area.zero, inside), self._where(area, area.zero))
+
+
+class Unpacked:
+    """Hands areas of a deflated record its bytes as they come, in whole elements."""
+
+    def __init__(self, scan, areas):
+        self.scan, self.areas, self.next, self.at = scan, areas, 0, 0
+        self.tally, self.rest = None, bytearray()
+
+    def feed(self, data):
+        """The next bytes."""
+        view, begin, self.at = memoryview(data), self.at, self.at + len(data)
+        while self.next < len(self.areas):
+            area = self.areas[self.next]
+            low, high = max(area.begin, begin), min(area.end, self.at)
+            if low < high:
+                self._look(area, low, view[low - begin : high - begin])
+            if area.end > self.at:
+                return
+            self.end()
+            self.next += 1
+
+    def _look(self, area, at, view):
+        if self.tally is None:
+            self.tally = Tally(area)
+        data = self.rest + view
+        at -= len(self.rest)
+        whole = len(data) - len(data) % area.width
+        if whole:
+            self.scan.block(self.tally, at, memoryview(data)[:whole])
+        self.rest = data[whole:]
+
+    def end(self):
+        """The area, or the record, is over."""
+        if self.tally is not None:
+            self.scan.add(self.tally)
+        self.tally, self.rest = None, bytearray()
+
+
+# Which numbers are where.
+
+
+def _areas(layout):
+    """([Area of the file, in order], {record: [Area of what it unpacks to]}); what is in neither is told as unseen."""
+    here, packed, missed, unknown = [], {}, [], []
+    for row in layout.tensors:
+        known = judged(row.dtype) if elements(row.shape) else False
+        if row.file is not None:
+            continue
+        if row.offset is None and row.name not in layout.packed:
+            missed.append((row.name, known))
+        elif known is None:
+            unknown.append(row)
+        elif known and row.nbytes and row.offset is not None:
+            here.append((row.offset, row))
+        elif known and row.nbytes:
+            record, begin = layout.packed[row.name]
+            packed.setdefault(record, []).append((begin, row))
+    if layout.notes.get("meta") != len(missed):
+        _missed([name for name, known in missed if known is not False], layout, "packed or elsewhere")
+    _missed(
+        [row.name for row in unknown], layout, "of a type that is not known here (%s)" % (unknown and unknown[0].dtype)
+    )
+    spans = {span.name: span for span in layout.spans if span.name in packed}
+    inside = {
+        name: _joined(rows, layout, spans[name].size, spans[name]) for name, rows in packed.items() if name in spans
+    }
+    return _joined(here, layout, layout.size), inside
+
+
+def _missed(names, layout, what):
+    if names:
+        words = "the values of %r are %s" % (names[0], what)
+        if len(names) > 1:
+            words = "values of {:,} tensors are {}, {!r} first".format(len(names), what, names[0])
+        layout.unseen("unsupported", words)
+
+
+def _joined(rows, layout, size, record=None):
+    """Areas of these (begin, row), in their order: those that overlap are one."""
+    areas = []
+    for begin, row in sorted(rows, key=lambda pair: (pair[0], -pair[1].nbytes)):
+        end = min(begin + row.nbytes, size)
+        last = areas[-1] if areas else None
+        if last is not None and begin < last.end:
+            if row.dtype != last.dtype or (begin - last.begin) % last.width:
+                what = "%r and %r share bytes, and are not of the same elements" % (last.rows[0].name, row.name)
+                layout.unseen("unsupported", what)
+                continue
+            last.rows.append(row)
+            last.end = max(last.end, end)
+        elif begin < end:
+            areas.append(Area(row, begin, end, record))
+    for area in areas:
+        area.end = area.cut(area.end)
+    return areas
+
+
+def _dense(shape):
+    """The strides of a tensor that has none of its own, in elements."""
+    strides, step = [0] * len(shape), 1
+    for axis in reversed(range(len(shape))):
+        strides[axis], step = step, step * shape[axis]
+    return strides
+
+
+def coordinates(shape, strides, index, step=lambda: None):
+    """The coordinates of an element by its distance from the first, or None if it is none of the tensor's own.
+
+    Axes are taken by the longest stride first, as many steps as fit; fewer are tried where the others can make up for it,
+    as in windows that overlap.  step: called for each try.
+    """
+    axes = sorted((axis for axis in range(len(shape)) if strides[axis]), key=lambda axis: -strides[axis])
+    reach = [0] * (len(axes) + 1)
+    for at in reversed(range(len(axes))):
+        reach[at] = reach[at + 1] + (shape[axes[at]] - 1) * strides[axes[at]]
+    place = [0] * len(shape)
+
+    def settle(at, left):
+        step()
+        if at == len(axes):
+            return left == 0
+        axis = axes[at]
+        most = min(left // strides[axis], shape[axis] - 1)
+        least = max(0, -(-(left - reach[at + 1]) // strides[axis]))
+        for count in range(most, least - 1, -1):
+            place[axis] = count
+            if settle(at + 1, left - count * strides[axis]):
+                return True
+        return False
+
+    return place if settle(0, index) else None
+
+
+def zero_page(data, at):
+    """The offset of the first page of the file (4 KiB, aligned) within these bytes that is all zeros, or None.
+
+    A page of numbers mostly shows itself by one byte: the highest of its third, if those are of 32 bits.
+    """
+    first = -at % PAGE
+    heads = data[first + 11 :: PAGE].tobytes()
+    page = heads.find(0)
+    while page >= 0:
+        begin = first + page * PAGE
+        if bytes(data[begin : begin + PAGE]) == ZEROS:
+            return at + begin
+        page = heads.find(0, page + 1)
+    return None
+
+
+# Engines.
+
+
+def _engine(place):
+    for name, kind in (("numpy", _Numpy), ("torch", _Torch)):
+        module = place.accelerator(name)
+        if module is not None:
+            return module, kind
     raise CannotSee(
         "unsupported", "finite=True needs numpy or torch in the host's Python: python= may name one that has it"
     )
 
 
-class Scanner:
-    """Areas of one file, in its order, and what was found in them."""
-
-    def __init__(self, layout, engine):
-        self.layout, self.engine, self.by, self.values = layout, engine, engine.name, 0
-        self.areas, self.lock = _areas(layout), threading.Lock()
-
-    def block(self, area, offset, data):
-        """Looks into bytes of an area; they hold whole elements."""
-        suspicious, zero = self.engine.look(area.dtype, data)
-        pages = self.engine.zero_pages(data, -offset % PAGE) if not zero else ()
-        with self.lock:
-            self.values += len(data) // area.width
-            area.nonzero = area.nonzero or not zero
-            if len(area.zeros) < LISTED:
-                area.zeros += [offset + at for at in pages]
-            if zero and area.end - area.begin > len(data) >= PAGE and len(area.zeros) < LISTED:
-                area.zeros.append(offset)
-        if suspicious:
-            self._judge(area, offset, data)
-
-    def _judge(self, area, offset, data):
-        start = (offset - area.base) // (area.width // (2 if area.dtype.startswith("complex") else 1))
-        for kind, (count, places) in zip(("nan", "inf"), self.engine.where(area.dtype, data)):
-            if area.row.name in self.layout.strides:  # strides leave elements out, and those are nobody's
-                places = [at for at in places if _coordinates(*self._view(area), at + start) is not None]
-                count = len(places)
-            with self.lock:
-                area.bad[kind] += count
-                if count and (area.first is None or places[0] + start < area.first):
-                    area.first = places[0] + start
-
-    def _view(self, area):
-        shape, strides = area.row.shape, self.layout.strides.get(area.row.name)
-        if strides is None:
-            strides, step = [0] * len(shape), 1
-            for axis in reversed(range(len(shape))):
-                strides[axis], step = step, step * shape[axis]
-        return shape, strides, area.dtype.startswith("complex")
-
-    def tell(self):
-        """Tells the layout what was found: values not finite are faults, zeros are signs."""
-        for area in self.areas:
-            nan, inf = area.bad["nan"], area.bad["inf"]
-            if nan or inf:
-                what = "tensor %r has %s, the first at %s"
-                words = " and ".join("{:,} {}".format(n, word) for n, word in ((nan, "NaN"), (inf, "Inf")) if n)
-                self.layout.fault(
-                    "nonfinite", what % (area.row.name, words, _coordinates(*self._view(area), area.first)), area.base
-                )
-            self._zeros(area)
-
-    def _zeros(self, area):
-        if area.row.nbytes and not area.nonzero:
-            self.layout.warn("zero_tensor", "tensor %r is all zeros" % area.row.name, area.base)
-        elif area.zeros:
-            what = "tensor %r has whole blocks of 4 KiB that are zeros, the first at byte %d"
-            self.layout.warn("zero_page", what % (area.row.name, min(area.zeros)), min(area.zeros))
-
-
-def _areas(layout):
-    """Float tensors that lie in the file in one piece, cut where they overlap: every byte is looked at once."""
-    rows = [row for row in layout.tensors if row.offset is not None and row.file is None and row.nbytes]
-    floats = [row for row in rows if row.dtype in SUMMED or row.dtype in MASKED or row.dtype in ONE_NAN]
-    floats.sort(key=lambda row: (row.offset, -row.nbytes))
-    areas, end = [], 0
-    for row in floats:
-        begin = row.offset
-        if begin < end:  # shared with a tensor before it
-            width = BITS[row.dtype] // 8
-            begin += -(-(end - begin) // width) * width
-        stop = min(row.offset + row.nbytes, layout.size)
-        if begin < stop:
-            areas.append(Area(row, begin, stop))
-            end = stop
-    missed = [row.name for row in layout.tensors if row.offset is None and row.nbytes and row.dtype in BITS]
-    if missed and layout.notes.get("meta") != len(missed):
-        layout.unseen(
-            "unsupported", "values of %d tensors are packed or elsewhere, %r first" % (len(missed), missed[0])
-        )
-    return areas
-
-
-def _coordinates(shape, strides, halves, index):
-    """The coordinates of a number by its distance from the first, or None if it is none of the tensor's own."""
-    if halves:  # a complex element is two numbers
-        index //= 2
-    place = [0] * len(shape)
-    for axis in sorted(range(len(shape)), key=lambda axis: -strides[axis]):
-        if strides[axis]:
-            place[axis] = min(index // strides[axis], shape[axis] - 1)
-            index -= place[axis] * strides[axis]
-    return None if index else place
-
-
 class _Numpy:
-    """Blocks by numpy."""
+    """Numbers of one type, by numpy."""
 
-    name = "numpy"
-    # Dot products of at most this many numbers are not given to BLAS's own threads, which all of ours would wait for.
-    ROW = 8192
+    def __init__(self, numpy, dtype, swap):
+        width, self.bits = JUDGED[dtype]
+        self.numpy, self.swap = numpy, swap and width > 1
+        self.unsigned, self.signed = numpy.dtype("u%d" % width), numpy.dtype("i%d" % width)
+        self.sign, self.one, self.inf = 1 << (8 * width - 1), dtype in ONE_NAN, dtype in EXPONENT
+        self.rest = self.sign - 1 - self.bits
+        self.greatest, self.least = numpy.maximum.reduce, numpy.minimum.reduce
 
-    def __init__(self, numpy, byteorder):
-        self.numpy, self.order = numpy, ">" if byteorder == "big" else "<"
-        self.dots = getattr(numpy, "vecdot", None)
+    def _numbers(self, data):
+        numbers = self.numpy.frombuffer(data, self.unsigned)
+        return numbers.byteswap() if self.swap else numbers
 
-    def quiet(self):
-        """Within it an overflow in the filter is no warning."""
-        return self.numpy.errstate(all="ignore")
-
-    def _numbers(self, dtype, data):
-        kind = SUMMED.get(dtype) or "u%d" % (MASKED.get(dtype) or (1,))[0]
-        return self.numpy.frombuffer(data, self.order + kind)
-
-    def look(self, dtype, data):
+    def look(self, data):
         """(whether there may be a NaN or an Inf, whether all is zero)"""
-        numbers = self._numbers(dtype, data)
-        if dtype in SUMMED:
-            return self._summed(numbers, data)
-        if dtype in ONE_NAN:
-            return bool((numbers == ONE_NAN[dtype]).any()), not self._any(data)
-        width, mask = MASKED[dtype]
-        signed, sign = int(numbers.view(self.order + "i%d" % width).max()), 1 << (8 * width - 1)
-        unsigned = int(numbers.max())
-        return signed >= mask or unsigned >= sign + mask, unsigned == 0
+        numbers = self._numbers(data)
+        top = int(self.greatest(numbers))
+        if self.one:
+            seen = top >= self.bits if self.bits & 0x7F else int(self.least(numbers.view(self.signed))) == -self.sign
+            return seen, top == 0
+        return top >= self.sign + self.bits or int(self.greatest(numbers.view(self.signed))) >= self.bits, top == 0
 
-    def _summed(self, numbers, data):
-        rows = len(numbers) // self.ROW
-        total = 0.0
-        if self.dots is not None and rows:
-            squares = numbers[: rows * self.ROW].reshape(rows, self.ROW)
-            total, numbers = float(self.dots(squares, squares).sum()), numbers[rows * self.ROW :]
-        if len(numbers):
-            total += abs(float(numbers.min())) + abs(float(numbers.max()))
-        return not total < INF, total == 0 and not self._any(data)
-
-    def _any(self, data):
-        return bool(self.numpy.frombuffer(data, "u1").any())
-
-    def where(self, dtype, data):
+    def where(self, data):
         """((how many NaN, their places), (how many Inf, their places)) among the numbers, up to 4,096 places."""
-        numpy, numbers = self.numpy, self._numbers(dtype, data)
-        if dtype in SUMMED:
-            return self._places(numpy.isnan(numbers)), self._places(numpy.isinf(numbers))
-        if dtype in ONE_NAN:
-            return self._places(numbers == ONE_NAN[dtype]), (0, ())
-        width, mask = MASKED[dtype]
-        full = (numbers & mask) == mask
-        if dtype in NO_INF:
+        numbers = self._numbers(data)
+        if self.one:
+            return self._places(numbers == self.bits), (0, ())
+        full = (numbers & self.unsigned.type(self.bits)) == self.bits
+        if not self.inf:
             return self._places(full), (0, ())
-        mantissa = numbers & ((1 << (8 * width - 1)) - 1 - mask)
-        return self._places(full & (mantissa != 0)), self._places(full & (mantissa == 0))
+        inf = (numbers & self.unsigned.type(self.rest)) == 0
+        return self._places(full & ~inf), self._places(full & inf)
 
     def _places(self, found):
         places = self.numpy.flatnonzero(found)
-        return len(places), [int(at) for at in places[:4096]]
-
-    def zero_pages(self, data, first):
-        """Offsets in the block of whole pages of zeros; `first`: where the first page of the file begins in it."""
-        count = (len(data) - first) // PAGE
-        if count <= 0:
-            return ()
-        heads = self.numpy.frombuffer(data, "u1")[first + 11 : first + count * PAGE : PAGE]
-        if heads.all():  # a page of numbers shows itself by one byte: the highest of its third, if those are of 32 bits
-            return ()
-        pages = self.numpy.frombuffer(data, "u1", count * PAGE, first).reshape(count, PAGE)
-        maybe = ~pages[:, :64].any(axis=1)
-        return [first + int(at) * PAGE for at in self.numpy.flatnonzero(maybe) if not pages[at].any()]
+        return len(places), places[:PLACES].tolist()
 
 
 class _Torch:
-    """Blocks by torch, where numpy is not there."""
+    """Numbers of one type, by torch, where numpy is not there."""
 
-    name = "torch"
-
-    def quiet(self):
-        """torch warns of no overflow."""
-        return nullcontext()
-
-    def __init__(self, torch):
-        self.torch = torch
+    def __init__(self, torch, dtype, swap):
         torch.set_num_threads(1)
+        self.width, self.bits = JUDGED[dtype]
+        self.torch, self.swap = torch, swap and self.width > 1
+        self.type = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[self.width]
+        self.one, self.inf = dtype in ONE_NAN, dtype in EXPONENT
+        self.rest = (1 << (8 * self.width - 1)) - 1 - self.bits
 
-    def _numbers(self, dtype, data):
+    def _numbers(self, data):
         torch = self.torch
-        kind = {"f4": torch.float32, "f8": torch.float64}.get(SUMMED.get(dtype))
-        if kind is None:
-            kind = torch.int16 if (MASKED.get(dtype) or (1,))[0] == 2 else torch.uint8
-        return torch.frombuffer(data, dtype=kind)
+        if not self.swap:
+            return torch.frombuffer(data, dtype=self.type)
+        octets = torch.frombuffer(data, dtype=torch.uint8).view(-1, self.width)
+        return octets.flip(1).contiguous().view(self.type).flatten()
 
-    def look(self, dtype, data):
+    def look(self, data):
         """(whether there may be a NaN or an Inf, whether all is zero)"""
-        numbers = self._numbers(dtype, data)
-        if dtype in SUMMED:
-            low, high = map(float, self.torch.aminmax(numbers))
-            return not (low > -INF and high < INF), low == high == 0
-        if dtype in ONE_NAN:
-            return bool((numbers == ONE_NAN[dtype]).any()), not bool(numbers.any())
-        mask = MASKED[dtype][1]
-        return int((numbers & mask).max()) == mask, not bool(numbers.any())
+        numbers = self._numbers(data)
+        seen = numbers == self.bits if self.one else (numbers & self.bits) == self.bits
+        return bool(seen.any()), not bool(numbers.any())
 
-    def where(self, dtype, data):
+    def where(self, data):
         """((how many NaN, their places), (how many Inf, their places)) among the numbers, up to 4,096 places."""
-        numbers, torch = self._numbers(dtype, data), self.torch
-        if dtype in SUMMED:
-            return self._places(torch.isnan(numbers)), self._places(torch.isinf(numbers))
-        if dtype in ONE_NAN:
-            return self._places(numbers == ONE_NAN[dtype]), (0, ())
-        width, mask = MASKED[dtype]
-        full = (numbers & mask) == mask
-        if dtype in NO_INF:
+        numbers = self._numbers(data)
+        if self.one:
+            return self._places(numbers == self.bits), (0, ())
+        full = (numbers & self.bits) == self.bits
+        if not self.inf:
             return self._places(full), (0, ())
-        mantissa = numbers & ((1 << (8 * width - 1)) - 1 - mask)
-        return self._places(full & (mantissa != 0)), self._places(full & (mantissa == 0))
+        inf = (numbers & self.rest) == 0
+        return self._places(full & ~inf), self._places(full & inf)
 
     def _places(self, found):
         places = self.torch.nonzero(found).flatten()
-        return len(places), places[:4096].tolist()
-
-    def zero_pages(self, data, first):
-        """Offsets in the block of whole pages of zeros."""
-        count = (len(data) - first) // PAGE
-        if count <= 0:
-            return ()
-        pages = self.torch.frombuffer(data, dtype=self.torch.uint8, count=count * PAGE, offset=first).view(count, PAGE)
-        empty = self.torch.nonzero(~pages.any(dim=1)).flatten().tolist()
-        return [first + at * PAGE for at in empty]
+        return len(places), places[:PLACES].tolist()

@@ -15,8 +15,11 @@ import json
 import os
 import posixpath
 import re
+from collections import namedtuple
 
-from verikit.probes.digests import LENGTHS, digest_file, digest_range
+from verikit.probes import checkpoint
+from verikit.probes.content import digest_file
+from verikit.probes.digests import LENGTHS, NOTHING, Wanted
 from verikit.probes.formats import signs
 from verikit.probes.place import CannotSee, kind_of
 
@@ -261,17 +264,14 @@ def seal(place, path, write=False):
     block = LEAST_BLOCK
     while total // block + len(names) > BLOCKS and block < 1 << 40:
         block *= 2
-    done, rows = [0], []
-
-    def told(nbytes):
-        done[0] += nbytes
-        place.progress(done[0], total)
-
+    rows, before = [], 0
     for name in names:
-        found = digest_file(place, where[name], ("sha256",), block, told)
+        told = _after(place, before, total)
+        found = digest_file(place, where[name], Wanted(("sha256",), block, ()), told)
         row = {"path": name, "size": found["size"], "digests": found["digests"]}
         row["blocks"] = {"bytes": block, "crc32": found["blocks"]}
         rows.append(row)
+        before += found["size"]
     form = {"schema": SCHEMA, "source": "verikit", "name": os.path.basename(os.path.normpath(path)), "files": rows}
     form.update(complete=True, notes=notes, folder=folder, time=place.now(), aside=aside[:KEPT], layout=layout)
     if step is not None:
@@ -279,6 +279,11 @@ def seal(place, path, write=False):
     if write:
         form["written"] = _write(path, form)
     return form
+
+
+def _after(place, before, total):
+    """Tells the progress through one of several files, those before it being done."""
+    return lambda done, of: place.progress(before + done, total)
 
 
 # Where a checkpoint keeps its step, by who wrote it: Lightning, DeepSpeed, Megatron, everybody.
@@ -291,8 +296,6 @@ def _layout(place, path):
     Names beside: of the files that a single file brings along, such as ONNX's external data or the shards of an index.
     """
     import hashlib
-
-    from verikit.probes import checkpoint
 
     try:
         layouts, folder = checkpoint.gather(place, path, checkpoint.Depth("structure"))
@@ -381,27 +384,99 @@ def _write(path, form):
 # Holding it against a checkpoint.
 
 
-def measure(place, path, manifest=None, manifest_path=None):
-    """How the files under `path` differ from a manifest, given in the one form or as the path of one on this host.
+def inspect(place, path, depth="structure", keys=None, finite=False, expected=()):
+    """What `checkpoint.inspect` gives, and in `measured` what came of each manifest that the checkpoint is held against.
 
-    differ: [{path, kind, what}], kind being missing, size or digest, of which `counts` has the numbers; a file is hashed
-    only where its size is right.  extra: checkpoint files that a complete manifest does not list.  unseen: files that
-    could not be compared, with the cause.  files, matched, bytes: how many there are, agree, were read.
+    expected: manifests, each {"manifest": its form} or {"manifest_path": where it is on this host}.  At content depth
+    the digests come out of the same pass over the bytes as all the rest.
+    """
+    known = [_known(place, path, each) for each in expected]
+    look = checkpoint.Depth(depth, keys, finite)
+    for each in known:
+        for where, more in wanted(place, each).items() if isinstance(each, Expected) else ():
+            look.wanted[where] = look.wanted.get(where, NOTHING) + more
+    facts = checkpoint.looked(place, path, look, keys)
+    facts["measured"] = [
+        measure(place, path, each, look.seen) if isinstance(each, Expected) else unread(each) for each in known
+    ]
+    return facts
+
+
+def _known(place, path, each):
+    """What a manifest expects of the files here; or the CannotSee that tells why that can't be said."""
+    try:
+        return expect(place, path, **each)
+    except CannotSee as error:
+        return error
+
+
+Expected = namedtuple("Expected", "manifest rows resolved notes")
+"""A manifest beside a checkpoint. rows: [(path on this host, row)]; resolved: {row's path: path within the checkpoint}."""
+
+
+def expect(place, path, manifest=None, manifest_path=None):
+    """Which files under `path` a manifest speaks of; it is given in the one form, or as the path of one on this host.
+
+    One that can't be read, or that speaks of something else, is CannotSee.
     """
     notes = []
     if manifest is None:
         manifest = _read(place, manifest_path)
     files, resolved = _resolve(place, path, manifest, notes)
-    tally = _Tally(place, sum(row.get("size") or 0 for row in files))
-    for row in files:
-        join = _beside if "" in resolved.values() else _join
-        tally.compare(join(path, resolved[row["path"]]), row)
-    extra = _extra(place, path, manifest, resolved, notes)
+    join = _beside if "" in resolved.values() else _join
+    rows = [(join(path, resolved[row["path"]]), row) for row in files]
+    return Expected(manifest, rows, resolved, notes)
+
+
+def wanted(place, expected):
+    """{path: the digests that must be had of it}: of files that are there, in the size that is expected."""
+    found = {}
+    for path, row in expected.rows:
+        try:
+            right = row.get("size") in (None, place.stat(path).st_size)
+        except OSError:
+            continue
+        if right:
+            where = os.path.normpath(path)
+            found[where] = found.get(where, NOTHING) + _digests_of(row)
+    return found
+
+
+def _digests_of(row):
+    """What must be known of a file to hold it against a row."""
+    if row.get("shards"):
+        return Wanted(
+            (), 0, tuple((first, last, name) for first, last, name, _ in sorted(row["shards"])) if _follow(row) else ()
+        )
+    names = tuple(each for name in row["digests"] for each in name.split("|"))
+    return Wanted(names, (row.get("blocks") or {}).get("bytes", 0) if names else 0, ())
+
+
+def _follow(row):
+    """Whether the shards of a file are all of it, one after the other."""
+    shards = sorted(row["shards"])
+    return [first for first, *_ in shards] == [0, *(last for _, last, *_ in shards[:-1])]
+
+
+def measure(place, path, expected, seen):
+    """How the files under `path` differ from a manifest (`Expected`); seen: {path: what a pass over it has found}.
+
+    differ: [{path, kind, what}], kind being missing, size or digest, of which `counts` has the numbers; a file is hashed
+    only where its size is right.  extra: checkpoint files that a complete manifest does not list.  unseen: files that
+    could not be compared, with the cause.  files, matched, bytes: how many there are, agree, hold the bytes compared;
+    read: bytes that had to be read here, as no pass had done so.
+    """
+    manifest, notes = expected.manifest, list(expected.notes)
+    tally = _Tally(place, sum(row.get("size") or 0 for _, row in expected.rows), seen)
+    for where, row in expected.rows:
+        tally.compare(where, row)
+    extra = _extra(place, path, manifest, expected.resolved, notes)
     return {
         "source": manifest["source"],
-        "files": len(files),
+        "files": len(expected.rows),
         "matched": tally.matched,
         "bytes": tally.bytes,
+        "read": tally.read,
         "differ": tally.differ,
         "counts": tally.counts,
         "extra": extra,
@@ -410,9 +485,22 @@ def measure(place, path, manifest=None, manifest_path=None):
     }
 
 
+def unread(error):
+    """The same for a manifest that can't be compared with anything, in the words of the CannotSee."""
+    row = {"path": "", "cause": error.cause, "what": error.reason}
+    found = {"source": None, "files": 0, "matched": 0, "bytes": 0, "read": 0, "differ": [], "counts": {}}
+    return dict(found, extra=[], unseen=[row], notes=[])
+
+
 def _read(place, path):
-    with place.steady(path) as file:
-        data = file.read(LIMIT + 1)
+    try:
+        with place.steady(path) as file:
+            data = file.read(LIMIT + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        raise CannotSee("missing", "there is no manifest %s on this host" % path) from None
+    except OSError as error:
+        cause = "permission" if isinstance(error, PermissionError) else "unsupported"
+        raise CannotSee(cause, "the manifest %s can't be read: %s" % (path, error.strerror)) from None
     if len(data) > LIMIT:
         raise CannotSee("bound_reached", "the manifest %s has more than %d bytes" % (path, LIMIT))
     try:
@@ -485,13 +573,9 @@ def _ignored(name, ignored):
 
 
 class _Tally:
-    def __init__(self, place, total):
-        self.place, self.total = place, total
-        self.matched, self.bytes, self.differ, self.counts, self.unseen = 0, 0, [], {}, []
-
-    def told(self, nbytes):
-        self.bytes += nbytes
-        self.place.progress(self.bytes, self.total)
+    def __init__(self, place, total, seen):
+        self.place, self.total, self.seen = place, total, seen
+        self.matched, self.bytes, self.read, self.differ, self.counts, self.unseen = 0, 0, 0, [], {}, []
 
     def tell(self, row, kind, what, **more):
         self.counts[kind] = self.counts.get(kind, 0) + 1
@@ -517,43 +601,49 @@ class _Tally:
                 self.unseen.append({"path": row["path"], "cause": error.cause, "what": error.reason})
 
     def hash(self, path, row):
-        if row.get("shards"):
-            self.shards(path, row)
-            return
-        if not row["digests"]:
+        if not (row.get("shards") or row["digests"]):
             raise CannotSee("nothing_seen", "the manifest has no digest of %s" % (row["path"] or path))
-        names = [each for name in row["digests"] for each in name.split("|")]
+        if row.get("shards") and not _follow(row):
+            raise CannotSee("unsupported", "the shards of %s do not follow each other" % row["path"])
+        found = self.found(path, _digests_of(row))
+        self.bytes += found["size"]
+        if (self.shards if row.get("shards") else self.whole)(row, found):
+            self.matched += 1
+
+    def found(self, path, wanted):
+        """The digests: of the pass that has been over the file, or of one over it now."""
+        known = self.seen.get(os.path.normpath(path))
+        if known and set(wanted.names) <= set(known["digests"]) and set(wanted.shards) <= set(known["shards"]):
+            return known
+        found = digest_file(self.place, path, wanted, _after(self.place, self.bytes, self.total))
+        self.read += found["size"]
+        return found
+
+    def whole(self, row, found):
         blocks = row.get("blocks") or {}
-        found = digest_file(self.place, path, names, blocks.get("bytes", 0), self.told)
         for name, digits in row["digests"].items():
             seen = [found["digests"][each] for each in name.split("|")]
             if digits.lower() not in seen:
                 what = "%s %s, %s expected" % (name.split("|")[0], seen[0], digits)
-                at = _where(blocks, found["blocks"])
+                at = _where(blocks, found)
                 self.tell(row, "digest", what + at.pop("words", ""), **at)
-                return
-        self.matched += 1
+                return False
+        return True
 
-    def shards(self, path, row):
-        """Each shard by itself; together they must be the whole file."""
-        end = 0
-        with self.place.steady(path) as file:
-            for first, last, name, digits in sorted(row["shards"]):
-                if first != end:
-                    raise CannotSee("unsupported", "the shards of %s do not follow each other" % row["path"])
-                end = last
-                if digest_range(self.place, file, name, first, last) != digits:
-                    self.tell(row, "digest", "the bytes from {:,} to {:,} differ".format(first, last), at=[first, last])
-                    return
-                self.told(last - first)
-        self.matched += 1
+    def shards(self, row, found):
+        """Each shard by itself; together they are the whole file."""
+        for first, last, name, digits in sorted(row["shards"]):
+            if found["shards"][first, last, name] != digits.lower():
+                self.tell(row, "digest", "the bytes from {:,} to {:,} differ".format(first, last), at=[first, last])
+                return False
+        return True
 
 
 def _where(blocks, found):
     """The first block that differs, and how many do."""
     wanted, size = blocks.get("crc32") or [], blocks.get("bytes", 0)
-    wrong = [index for index, pair in enumerate(zip(wanted, found)) if pair[0] != pair[1]]
-    if not wrong:
+    wrong = [index for index, pair in enumerate(zip(wanted, found["blocks"])) if pair[0] != pair[1]]
+    if not wrong or found["block"] != size:
         return {}
     first = wrong[0] * size
     words = "; {:,} of {:,} blocks differ, the first from byte {:,} on".format(len(wrong), len(wanted), first)

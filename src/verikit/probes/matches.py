@@ -14,13 +14,6 @@ def inspect(place, path, size=None, sha256=False):
         found = os.fstat(file.fileno()).st_size
     digest = None
     if sha256 and size in (None, found):
-        seen = [0]
-
-        def told(more):
-            seen[0] += more
-            place.progress(seen[0], found)
-
-        row = digests.digest_file(place, path, ("sha256",), told=told)
-        found, digest = row["size"], row["digests"]["sha256"]
+        found, digest = digests.digest_file(place, path, "sha256")
     read = found if digest else 0
     return {"path": os.fspath(path), "size": found, "sha256": digest, "coverage": {"bytes": read, "of": found}}

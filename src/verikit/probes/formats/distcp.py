@@ -51,6 +51,7 @@ def _merge(inner, piece, layout):
         layout.spans.append(span._replace(name="%s:%s" % (piece.name, span.name)))
     for row in inner.tensors if piece.at is not None and len(inner.tensors) == 1 else ():
         layout.tensor(piece.name, row.dtype, row.shape, row.offset, row.nbytes)
+        layout.pieces[piece.name, row.offset] = piece.at, inner.strides.get(row.name)
         if piece.sizes is not None and tuple(row.shape) != tuple(piece.sizes):
             what = "the piece %.100r has the shape %s, its chunk %s" % (piece.name, list(row.shape), list(piece.sizes))
             layout.fault("mismatch", what, piece.offset)

@@ -97,6 +97,10 @@ class Layout:
         self.needed = None
         self.globals, self.hidden = {}, []
         self.strides, self.root = {}, None
+        # By the names of tensors: (record, offset in what it unpacks to); the byte order, where it is not the file's.
+        self.packed, self.orders = {}, {}
+        # By name and offset, of pieces of a tensor: (index at which they begin in it, strides or None).
+        self.pieces = {}
         self.mtime, self.read, self.content, self.expected = None, 0, None, None
         self.byteorder = "little"
         self.parts, self.inner = None, []

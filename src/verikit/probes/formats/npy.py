@@ -39,8 +39,11 @@ def structure(file, layout):
         else:
             offset = begin + array.nbytes
             layout.tensor(name, array.dtype, array.shape, begin, array.nbytes)
+            if array.strides:
+                layout.strides[name] = array.strides
         if array.big:
             layout.byteorder = "big"
+        layout.orders[name] = "big" if array.big else "little"
         if offset > file.size:
             layout.shortfall(offset, "the array %s%s is cut" % (array.dtype, list(array.shape)))
             return
@@ -64,11 +67,17 @@ def _pickle(file, offset, layout):
 
 
 class Array:
-    """What one header says. `length`: bytes of the header; `nbytes`: of the elements; `objects`: they are pickled."""
+    """What one header says. `length`: bytes of the header; `nbytes`: of the elements; `objects`: they are pickled.
 
-    def __init__(self, length, dtype, itemsize, shape, objects, big):
+    `strides`, in elements: of an array in Fortran's order, the first axis being the fastest; None in C's.
+    """
+
+    def __init__(self, length, dtype, itemsize, shape, objects, big, fortran):
         self.length, self.dtype, self.shape, self.objects, self.big = length, dtype, shape, objects, big
         self.nbytes = itemsize * elements(shape)
+        self.strides = (
+            tuple(elements(shape[:axis]) for axis in range(len(shape))) if fortran and len(shape) > 1 else None
+        )
 
 
 def header(data, where=0):
@@ -93,7 +102,7 @@ def header(data, where=0):
     if itemsize * elements(shape) >= 1 << 63:
         raise Broken("bad_size", "an array of %s has more bytes than 63 bits count" % (list(shape),), where)
     descr = described["descr"]
-    return Array(8 + wide + size, _dtype(descr), itemsize, shape, objects, _big(descr))
+    return Array(8 + wide + size, _dtype(descr), itemsize, shape, objects, _big(descr), described["fortran_order"])
 
 
 def _literal(text, where):

@@ -6,7 +6,7 @@ Source: `legacy_load` in torch/serialization.py; the ustar format in POSIX.1-201
 
 import struct
 
-from verikit.probes.formats.layout import BITS, Broken
+from verikit.probes.formats.layout import BITS, Broken, elements
 from verikit.probes.formats.pickle_walk import Global, walk
 from verikit.probes.formats.torch_legacy import next_pickle
 from verikit.probes.formats.torch_tensors import TYPED, describe
@@ -81,11 +81,11 @@ def _storages(file, layout):
     for _ in range(min(count.root, 1 << 20)):
         row, at = next_pickle(file, at, layout, "storages")
         key, dtype = _storage(row.root)
-        elements = int.from_bytes(file.exactly(at, 8, "the size of a storage"), "little", signed=True)
-        nbytes = elements * (BITS[dtype] // 8)
-        if elements < 0 or at + 8 + nbytes > file.size:
-            raise Broken("bad_size", "storage %s has %d elements, more than the member holds" % (key, elements), at)
-        storages[key] = dtype, elements, file.base + at + 8
+        count = int.from_bytes(file.exactly(at, 8, "the size of a storage"), "little", signed=True)
+        nbytes = count * (BITS[dtype] // 8)
+        if count < 0 or at + 8 + nbytes > file.size:
+            raise Broken("bad_size", "storage %s has %d elements, more than the member holds" % (key, count), at)
+        storages[key] = dtype, count, file.base + at + 8
         layout.span("storage %s" % key, file.base + at + 8, nbytes)
         at += 8 + nbytes
     _, at = next_pickle(file, at, layout, "storages")
@@ -122,9 +122,11 @@ def _tensors(file, storages, layout):
 
 
 def _view(name, storage, shape, strides, offset, layout):
-    dtype, elements, start = storage
+    dtype, count, start = storage
     reach = 0 if 0 in shape else 1 + sum((length - 1) * stride for length, stride in zip(shape, strides))
-    if min(shape + strides, default=0) < 0 or offset < 0 or offset + reach > elements:
-        layout.fault("bad_size", "tensor %s reaches beyond its storage of %d elements" % (name, elements))
+    if min(shape + strides, default=0) < 0 or offset < 0 or offset + reach > count:
+        layout.fault("bad_size", "tensor %s reaches beyond its storage of %d elements" % (name, count))
     width = BITS[dtype] // 8
     layout.tensor(name, dtype, shape, start + offset * width, reach * width)
+    if strides != tuple(elements(shape[axis + 1 :]) for axis in range(len(shape))):
+        layout.strides[name] = strides

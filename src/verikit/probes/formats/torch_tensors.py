@@ -66,7 +66,10 @@ def _module_class(pid):
 
 
 def tell(root, layout, place_of):
-    """Tells `layout` the tree of top-level keys and every tensor; `place_of(storage)` is the offset of its bytes, or None."""
+    """Tells `layout` the tree of top-level keys and every tensor; `place_of(storage)` says where its bytes are.
+
+    That is their offset, the name of the record that unpacks to them, or None.
+    """
     layout.root = root
     if type(root) is dict:
         for key, value in root.items():
@@ -97,6 +100,9 @@ def _tell_one(name, view, layout, place_of):
     start = place_of(view.storage)
     if not dense:
         layout.strides[name] = view.strides
+    if type(start) is str:
+        layout.packed[name] = start, view.offset * width
+        start = None
     if start is not None and view.offset:
         start += view.offset * width
     layout.tensor(name, view.dtype, view.shape, start, reach * width)

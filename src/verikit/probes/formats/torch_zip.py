@@ -164,8 +164,10 @@ def _storages(file, directory, top, pickle, layout):
 
     def place_of(storage):
         at = directory.by_name.get(top + "data/" + storage.key)
-        if at is None or directory.entries[at].method != zip_.STORED:
+        if at is None:
             return None
+        if directory.entries[at].method != zip_.STORED:
+            return directory.entries[at].name
         start = directory.starts[at]
         return file.base + start if file.base else start  # the same number, not its like: 3 MB
 
