@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import pickle
 import re
 import struct
 import time
@@ -243,6 +244,15 @@ BROKEN = {
         lambda p: (p / "x.msgpack").write_bytes(b"\x82" + (w.pack("w") + w.pack(1)) * 2),
         "stands twice",
     ),
+    "flax: a key that is a number": (
+        lambda p: (p / "x.msgpack").write_bytes(b"\x82" + w.pack("w") + w.pack(1) + w.pack(98) + w.pack(2)),
+        "no text",
+    ),
+    "pickle: a frame that is short of a byte": (
+        lambda p: (p / "x.pkl").write_bytes(pickle.dumps(["a" * 100, "b" * 100], 4).replace(b"aa", b"a", 1)),
+        "breaks off",
+    ),
+    "gguf: version 120": (lambda p: w.gguf(p / "x.gguf", tensors=two(), version=120), "no GGUF version"),
     "flax: chunks of another shape": (
         lambda p: w.flax(
             p / "x.msgpack",
@@ -347,6 +357,19 @@ def test_templates_made_to_take_for_ever(tmp_path, text):
     look(path)
 
     assert time.process_time() - began < 5
+
+
+def test_keys_without_an_architecture(tmp_path):
+    """
+    Tensors without general.architecture are a warning: loaders of models ask for it, other tools may do without.
+    """
+    path = w.gguf(tmp_path / "x.gguf", tensors=two())
+    w.rewrite(path, b"general.arch", b"general.Arch")
+
+    found = look(path)
+
+    assert found.verdict is PASS
+    assert "general.architecture" in found.warnings[0]
 
 
 def test_type_of_the_future(tmp_path):

@@ -36,6 +36,7 @@ FORMS = {9: (("Q8_1", 32, 40, 0),), 36: (("I2_S", 4, 1, 32),), 42: (("Q2_0", 128
 REPACKED = frozenset(TYPES[kind][0] for kind in (31, 32, 33, 36, 37, 38))
 # Ids below this that the table lacks are of forks or newer; ids above it were never given out.
 GIVEN_OUT = 256
+VERSIONS = 16  # there have been 3 in three years
 
 SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 STRING, ARRAY = 8, 9
@@ -61,6 +62,8 @@ def structure(file, layout):
     if type(alignment) is not int or alignment < 1 or alignment & (alignment - 1):
         raise Broken("bad_header", "general.alignment is no power of two: %.40r" % (alignment,))
     _place(file, rows, walk.cursor.offset, alignment, layout)
+    if "general.architecture" not in metadata and rows:
+        layout.warn("missing", "no general.architecture among the keys, which loaders of models ask for first")
     layout.notes["keys"] = pairs
     layout.notes.update((key, metadata[key]) for key in metadata if "chat_template" not in key)
     _templates(metadata, layout)
@@ -79,7 +82,7 @@ def _order(file, layout):
             layout.unseen("unsupported", "GGUF version 1, of August 2023, is not read; llama.cpp dropped it too")
             return None
     version = struct.unpack("<I", head[4:])[0]
-    if version < GIVEN_OUT:
+    if version <= VERSIONS:
         layout.unseen("unsupported", "GGUF version %d is not known; 2 and 3 are" % version)
         return None
     raise Broken("bad_header", "no GGUF version: %d" % version, 4)

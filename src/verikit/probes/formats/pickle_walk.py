@@ -650,7 +650,6 @@ for _op, _act in {
     b"j": _pushed(lambda machine: machine.recall(machine.number("<I", 4))),
     b"p": lambda machine: machine.remember(_decimal(machine.line()), machine.stack[-1]),
     b"\x94": lambda machine: machine.memoize(),
-    b"\x95": lambda machine: machine.take(8),
 }.items():
     _TABLE[_op[0]] = _act
 
@@ -661,4 +660,11 @@ def _protocol(machine):
         raise ValueError("protocol %d" % machine.walk.protocol)
 
 
+def _frame(machine):
+    """How many bytes belong together: an unpickler reads them all before it looks at the first."""
+    if int.from_bytes(machine.take(8), "little") > len(machine.data) - machine.at:
+        raise IndexError
+
+
 _TABLE[0x80] = _protocol
+_TABLE[0x95] = _frame

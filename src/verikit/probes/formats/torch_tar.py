@@ -60,6 +60,10 @@ def _members(file, layout):
     elif len(end) < 2 * BLOCK and not layout.needed:
         layout.shortfall(at + 2 * BLOCK, "the two blocks that end the archive are missing")
     rest = file.at(at, min(file.size - at, 1 << 20))
+    if file.size - at > RECORD + 2 * BLOCK:
+        layout.warn(
+            "trailing", "{:,} bytes of zeros follow the archive: more than tar pads with".format(file.size - at)
+        )
     if rest.strip(b"\0"):
         layout.fault("trailing", "bytes that belong to no member follow the archive", at)
     return members
