@@ -456,3 +456,32 @@ def test_what_is_empty_is_no_placeholder(tmp_path):
     assert [each for each in told if "ZeRO-3" in each] == [each for each in told if each.startswith("a.pt:w")]
     assert "files(b_*.pt) count (2): 0, expected 2" in told
     assert "missing: no such file, 4 tensors: b_{0,1}.pt:ids, b_{0,1}.pt:hs" in told
+
+
+def test_where_the_bounds_of_values_come_from(tmp_path):
+    """
+    A reason about values names the config key or the dim behind a bound, in tensors, rows of a config, and statistics.
+    """
+    save_file({"ids": torch.tensor([1, 9, 17]), "mask": put(1.0, 0)}, tmp_path / "a.safetensors")
+    (tmp_path / "config.json").write_text(json.dumps({"num_layers": 16, "taps": [1, 16]}))
+    spec = "ids: [3] & in 0..L-1; mask: [_] & sum <= one; config(taps): in 0..L-1"
+
+    reason = examine_here(TensorShapeSane(tmp_path, spec, dims={"L": "config.num_layers", "one": 1})).reason
+
+    assert (
+        "ids: 1 of 3 values is not in 0..15, first at [2]; range 1..17 [in 0..L-1: config.json num_layers=16]" in reason
+    )
+    assert "range 1..16, expected in 0..L-1 [config.json num_layers=16]" in reason
+    assert "mask: sum 3, expected <= 1 [sum <= one: one=1]" in reason
+
+
+def test_bounds_of_values_that_the_data_binds(tmp_path):
+    """
+    A bound that belongs to one file is not said to come from another.
+    """
+    for file, last in (("s_0.pt", 2), ("s_1.pt", 7)):
+        torch.save({"ids": torch.tensor([0, 1, last])}, tmp_path / file)
+
+    reason = examine_here(TensorShapeSane(tmp_path, "ids: [s@file] & in 0..s-1")).reason
+
+    assert reason == "s_1.pt:ids: 1 of 3 values is not in 0..2, first at [2]; range 0..7"

@@ -499,7 +499,7 @@ def _value_faults(outcome: Outcome, drawn: Drawn, scanned: Facts) -> None:
         return
     for number, file, name, words in scanned["failed"]:
         want = outcome.wants[drawn.numbers[number]]
-        outcome.faults.append(Fault("value", want.rule, file, name, _expected(want, words)))
+        outcome.faults.append(Fault("value", want.rule, file, name, want.told(_expected(want, words))))
     for _, file, name, words in scanned["untold"]:
         where = Entry(file, name, "", ()).where if name else file
         outcome.unknown.append(("unsupported", f"{where}: its values can't be told: {words}"))
@@ -518,7 +518,7 @@ def _by_statistics(outcome: Outcome) -> None:
                 left.append(entry)
             elif not (scan.holds(want.predicate, low) and scan.holds(want.predicate, high)):
                 words = f"range {low}..{high} by its statistics, expected {want.text}"
-                outcome.faults.append(Fault("value", want.rule, entry.file, entry.name, words))
+                outcome.faults.append(Fault("value", want.rule, entry.file, entry.name, want.told(words)))
             elif not scan.surely(want.predicate, low, high, True):
                 left.append(entry)
         want.entries = left
@@ -541,7 +541,7 @@ def _list_faults(outcome: Outcome) -> None:
                 verdict, words = scan.judge_list(row, entry.shape, [want.predicate])[0]
                 if verdict is False:
                     outcome.faults.append(
-                        Fault("meta", want.rule, entry.file, entry.name, f"{words}, expected {want.text}")
+                        Fault("meta", want.rule, entry.file, entry.name, want.told(f"{words}, expected {want.text}"))
                     )
                 elif verdict is None:
                     outcome.unknown.append(("unsupported", f"{entry.where}: {words}"))

@@ -14,7 +14,7 @@ from verikit.spec import arithmetic, derived, grammar, predicates
 from verikit.spec.arithmetic import Expr, Inexact, Unbound
 from verikit.spec.grammar import Axis, Rule, Spec, Value
 from verikit.spec.names import Pattern, Range
-from verikit.spec.rows import Bound
+from verikit.spec.rows import Bound, joined
 
 
 @attrs.frozen(eq=False)
@@ -230,7 +230,7 @@ class Constants:
         try:
             value = arithmetic.evaluate(expr, lambda inner: self.get(inner).value)
         except Inexact as error:  # of what is given, not of what was seen: the config is at odds with itself
-            told = "" if " [" in str(error) else f" [{', '.join(dict.fromkeys(self.origins(expr)))}]"
+            told = "" if " [" in str(error) else f" [{joined(self.origins(expr))}]"
             raise Inexact(f"{name}: {error}{told}") from None
         if isinstance(expr, arithmetic.Num):
             return Bound(value, f"{name}={value}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import attrs
@@ -37,6 +37,18 @@ class Bound(NamedTuple):
     votes: int = 1
 
 
+def joined(origins: Iterable[str]) -> str:
+    """Origins in a row, config keys behind one mention of their file: `config.json heads=8, hidden_size=64`."""
+    out: list[str] = []
+    file = ""
+    for origin in dict.fromkeys(each for row in origins for each in row.split(", ")):
+        head, _, rest = origin.partition(" ")
+        same = bool(rest) and head == file and "=" in rest
+        out.append(rest if same else origin)
+        file = head if rest and "=" in rest else ""
+    return ", ".join(dict.fromkeys(out))
+
+
 @attrs.frozen
 class Fault:
     """One thing that does not fit. `what` is the sentence without the place; equal ones are told together."""
@@ -63,6 +75,13 @@ class Want:
     text: str
     entries: list[Entry]
     rule: int
+    origin: str = ""
+    """Where its numbers come from, as far as they are given."""
+
+    def told(self, words: str) -> str:
+        """What a scan said, with where the numbers come from that it was held against."""
+        where = self.origin if self.text in words else f"{self.text}: {self.origin}"
+        return f"{words} [{where}]" if self.origin else words
 
 
 @attrs.define

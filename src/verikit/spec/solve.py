@@ -28,7 +28,7 @@ from verikit.spec.fit import broken_bound, label, laid_out, merged
 from verikit.spec.grammar import Axis, Value
 from verikit.spec.held import PLAIN, held_as
 from verikit.spec.names import Pattern
-from verikit.spec.rows import Absent, Bound, Entry, Fault, Outcome, Want
+from verikit.spec.rows import Absent, Bound, Entry, Fault, Outcome, Want, joined
 
 FINITE = predicates.Atom("finite")
 
@@ -338,7 +338,7 @@ class Solver:
                     continue
                 word = f"{label(axis, position, entry)}: {size}; {why}"
             except Inexact as error:
-                origins = self.origins(axis, entry, captured)
+                origins = "" if str(error).endswith("]") else self.origins(axis, entry, captured)
                 # What is given is at odds with itself, not the data; but a remainder leaves no size that would do.
                 if self.given(axis, captured) and not isinstance(error, Remainder):
                     known = False
@@ -412,19 +412,8 @@ class Solver:
         found = [self.bound_for(name, entry, captured) for name in dict.fromkeys(arithmetic.names(term))]
         worked = arithmetic.substituted(term, self.lookup(entry, captured))
         origins = list(dict.fromkeys(bound.origin for bound in found if bound.origin))
-        told = f" [{self.joined(origins)}]" if origins and origins != [f"{term}={wanted}"] else ""
+        told = f" [{joined(origins)}]" if origins and origins != [f"{term}={wanted}"] else ""
         return f"{wanted} = {term}{'' if worked in (str(wanted), str(term)) else f' = {worked}'}{told}"
-
-    def joined(self, origins: list[str]) -> str:
-        """Config keys behind one mention of their file."""
-        out: list[str] = []
-        file = ""
-        for origin in dict.fromkeys(each for row in origins for each in row.split(", ")):
-            head, _, rest = origin.partition(" ")
-            same = bool(rest) and head == file and "=" in rest
-            out.append(rest if same else origin)
-            file = head if rest and "=" in rest else ""
-        return ", ".join(dict.fromkeys(out))
 
     def because_of_bounds(self, axis: Axis, own: Axis | None, entry: Entry, captured: Mapping[str, int]) -> str:
         return self.told_origins({n for a in (axis, own) if a for n in a.names() if n != axis.dim}, entry, captured)
@@ -439,7 +428,7 @@ class Solver:
                 found.append(self.bound_for(name, entry, captured).origin)
             except (Unbound, Inexact):
                 continue
-        return f" [{self.joined(found)}]" if any(found) else ""
+        return f" [{joined(found)}]" if any(found) else ""
 
     def cannot(self, name: str, plan: Plan) -> None:
         """A name without a value: not a fault of the data, but no pass either."""
@@ -740,7 +729,8 @@ class Solver:
     def want(self, plan: Plan, entry: Entry, part: predicates.Predicate, resolved: list[Any]) -> Want:
         key = json.dumps([plan.number, resolved])
         if key not in self.wanted:
-            self.wanted[key] = Want(resolved, str(part), [], plan.number)
+            given = [self.constants.get(name).origin for name in predicates.names(part) if name in self.constants]
+            self.wanted[key] = Want(resolved, str(part), [], plan.number, joined(given))
             self.out.wants.append(self.wanted[key])
         self.wanted[key].entries.append(entry)
         return self.wanted[key]
