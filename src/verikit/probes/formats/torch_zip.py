@@ -12,14 +12,14 @@ CRCs off from one whose CRCs are damaged.  torch before 2.1 wrote none.
 import struct
 import zlib
 
-from verikit.probes.formats import lightning, torch_tensors
+from verikit.probes.formats import lightning, optimizer, torch_tensors
 from verikit.probes.formats import zipfile_directory as zip_
 from verikit.probes.formats.layout import Broken
 from verikit.probes.formats.pickle_walk import walk
 from verikit.probes.place import CannotSee
 
 PICKLE_LIMIT = 64 << 20
-OTHERS = (("/archive_format", "torch.export"), (".data/extern_modules", "torch.package"))
+OWN = frozenset(("data.pkl", "byteorder", "version", ".format_version", ".storage_alignment"))
 SUFFIXES = (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".distcp")
 
 
@@ -28,6 +28,8 @@ def structure(file, layout):
     directory = zip_.directory(file, layout)
     if directory is None:
         _least_size(file, layout)
+        return
+    if not any(name.endswith("/data.pkl") for name in directory.by_name) and _other(file, directory, layout):
         return
     top = _top(directory, layout)
     crcs = _crcs(file, directory, top, layout)
@@ -42,8 +44,27 @@ def structure(file, layout):
     if top + "constants.pkl" in directory.by_name:
         _script(layout)
     _pickles(file, directory, top, crcs, layout)
+    optimizer.judge(layout)
     if lightning.MARK in layout.tree:
         lightning.judge(layout)
+
+
+def _other(file, directory, layout):
+    """Whether it is an archive of another kind, which is judged then."""
+    from verikit.probes.formats import npz, torch_archive
+
+    what = torch_archive.kind(directory.by_name)
+    if what in ("empty", "npz") and not layout.path.endswith(SUFFIXES):
+        layout.format = "npz"
+        npz.records(file, directory, layout)
+        return True
+    if what not in ("torch.export", "torch.package"):
+        return False
+    top = next(iter(directory.by_name)).partition("/")[0] + "/"
+    crcs = _crcs(file, directory, top, layout)
+    _spans(file, directory, crcs, layout)
+    torch_archive.structure(file, directory, what, crcs, layout)
+    return True
 
 
 def _top(directory, layout):
@@ -53,9 +74,6 @@ def _top(directory, layout):
         names = list(directory.by_name)[:4]
         if not layout.path.endswith(SUFFIXES) and not any("/data/" in name for name in directory.by_name):
             raise CannotSee("unsupported", "a ZIP archive that torch did not write: %s" % ", ".join(names))
-        for mark, what in OTHERS:
-            if any(name.endswith(mark) for name in directory.by_name):
-                raise CannotSee("unsupported", "an archive of %s, whose members are not known here" % what)
         raise Broken("missing", "no record is called data.pkl")
     top = found[0][: -len("data.pkl")]
     strays = [name for name in directory.by_name if not name.startswith(top)]
@@ -96,10 +114,18 @@ def _identity(file, directory, top, crcs, layout):
     if any(fold(entry.crc for entry in order) == int(text[20:]) for order in _orders(entries, top)):
         return
     what = "the records are not those that its writer listed in .data/serialization_id"
-    if directory.entries[0].flags & zip_.DESCRIPTOR and directory.entries[0].name == top + "data.pkl":
+    if _plain(entries, top) or (
+        directory.entries[0].flags & zip_.DESCRIPTOR and directory.entries[0].name == top + "data.pkl"
+    ):
         layout.fault("mismatch", what)
     else:
-        layout.unseen("ambiguous", what + ", perhaps because it was zipped anew")
+        layout.unseen("ambiguous", what + ", perhaps because it was zipped anew in another order")
+
+
+def _plain(entries, top):
+    """Whether all records are of `torch.save`, so that the order in which it wrote them is known, however they lie now."""
+    names = (entry.name[len(top) :] for entry in entries)
+    return all(name in OWN or name.startswith(("data/", ".data/")) for name in names)
 
 
 def fold(crcs):
