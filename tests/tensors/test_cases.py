@@ -1,4 +1,4 @@
-"""The handed cases: each verdict is the expected one, and its reason names what a person needs."""
+"""Cases as plain data: each verdict is the expected one, and its reason names what a person needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from verikit.testing.here import examine_here
 
 torch = pytest.importorskip("torch")
 
-CASES = case_files.load(pathlib.Path(__file__).with_name("cases.json"))
+FILES = ("cases.json", "more_cases.json")
+CASES = [case for file in FILES for case in case_files.load(pathlib.Path(__file__).with_name(file))]
 WORD = {"pass": "PASS", "fail": "FAIL", "error": "UNKNOWN"}
 
 
