@@ -90,13 +90,18 @@ def hidden_states(
     return TensorShapeSane(path, spec, values=values, seed=seed).named(title)
 
 
-def token_dataset(path: Any, *, vocab: int, values: str = "all", seed: int = 0) -> Check:
-    """Token ids in files of npy, safetensors, parquet, … are integers from 0 to vocab - 1.
+def token_dataset(path: Any, *, vocab: int, name: str = "input_ids", values: str = "all", seed: int = 0) -> Check:
+    """Token ids are integers from 0 to vocab - 1: `input_ids`, and `labels` too, where -100 is none.
 
-    values: "all" reads every id (parquet answers by its statistics), "sample" some, drawn by `seed`.
+    path: files of npy, safetensors, Arrow or parquet as `datasets` writes them, WebDataset tars, …, a folder or a glob.
+    name: what the ids are called; `*.input_ids` in a WebDataset, `**` for every tensor.  An array of a .npy has no name,
+    and is taken for them.  Other columns are not looked at.
+    values: "all" reads every id (parquet answers by its statistics where it has them), "sample" some, drawn by `seed`.
     """
-    ids = f"integer[...] & in 0..{whole('vocab', vocab, least=1, unit='ids') - 1}"
-    return TensorShapeSane(path, ids, values=values, seed=seed).named(f"token ids below {vocab:,}")
+    ids = f"in 0..{whole('vocab', vocab, least=1, unit='ids') - 1}"
+    spec = {name: f"integer[...] & {ids}", "labels?": f"integer[...] & ({ids} | == -100)"}
+    spec = {name: spec[name]} if name == "**" else spec
+    return TensorShapeSane(path, spec, values=values, seed=seed).named(f"token ids below {vocab:,}")
 
 
 def _alive(process: int | str) -> Check:

@@ -4,8 +4,10 @@
 """
 
 import os
+import random
 
-from verikit.probes import scan
+from verikit.probes import formats, scan
+from verikit.probes.formats.layout import Broken, Window, elements
 from verikit.probes.place import CannotSee
 from verikit.probes.tensors import dtype_name, layout_of, live_tensors
 
@@ -13,6 +15,9 @@ KEPT = 200
 """Failures that are told; the rest are counted."""
 AT_ONCE = 8
 """Files read at the same time: enough for a striped file system, few enough to leave the machine to its job."""
+TABLES = ("arrow_ipc", "parquet")
+"""Formats whose columns lie in pieces, of which each has a reader of its own."""
+PARTS = ("record_batches", "row_groups")
 TENSORS_EACH = 64
 """Tensors of one file that one thread takes, so that a single large file is shared out too."""
 
@@ -66,14 +71,20 @@ def one_file(place, np, root, job, wants, under, seed):
                 answers, tensor = [(None, "it is gone")] * len(numbers), None
             else:
                 tensor = stored_tensor(
-                    np, layout, row, file, seed if all(map(scan.about_elements, predicates)) else None
+                    np, layout, row, file, seed if all(map(scan.about_elements, predicates)) else None, place
                 )
                 relate = relation(place, np, root, layout, row, file_name, under)
                 answers = guarded(np, tensor, predicates, relate)
-            there += row.nbytes if row else 0
-            read += min(tensor.read, row.nbytes) if isinstance(tensor, scan.Stored) else 0
+            nbytes = nbytes_of(row, tensor) if row else 0
+            there += nbytes
+            read += min(tensor.read, nbytes) if isinstance(tensor, scan.Stored) else 0
             rows += [(n, file_name, name, verdict, words) for n, (verdict, words) in zip(numbers, answers)]
     return rows, len(names), read, there
+
+
+def nbytes_of(row, tensor):
+    """Bytes of its values; those of a column are not told by its header."""
+    return row.nbytes or (tensor.count * (width_of(tensor.dtype) or 0) if isinstance(tensor, scan.Stored) else 0)
 
 
 def width_of(dtype):
@@ -96,10 +107,14 @@ def guarded(np, tensor, predicates, relate):
         if why.cause == "changed_while_reading":
             raise
         return [(None, why.reason)] * len(predicates)
+    except Broken as broken:
+        return [(False, "its bytes are broken: %s" % broken.what)] * len(predicates)
 
 
-def stored_tensor(np, layout, row, file, seed=None):
+def stored_tensor(np, layout, row, file, seed=None, place=None):
     """The tensor as bytes to be read in blocks, or in words why it can't be."""
+    if layout.format in TABLES:
+        return column(place, np, layout, row, file, seed)
     dtype = dtype_name(row.dtype)
     width = width_of(dtype)
     if width is None:
@@ -120,6 +135,21 @@ def stored_tensor(np, layout, row, file, seed=None):
     if seed is not None and row.nbytes > scan.WHOLE:
         offsets = scan.drawn(seed, row.name, row.nbytes, width)
     return scan.Stored(dtype, row.shape, scan.file_blocks(file, row.offset, row.nbytes, width, offsets), big)
+
+
+def column(place, np, layout, row, file, seed):
+    """A column of a table, whose bytes lie in pieces; a sample of a large one is of some of its batches or row groups."""
+    if place is None:
+        return "columns of tables are not compared, nor read here"
+    parts, chosen = sum(layout.notes["keys"].get(key, 0) for key in PARTS), None
+    if seed is not None and elements(row.shape) * 8 > scan.WHOLE and parts > scan.DRAWN:
+        chosen = frozenset(random.Random("%s %s" % (seed, row.name)).sample(range(parts), scan.DRAWN))
+    try:
+        window = Window(file, os.fstat(file.fileno()).st_size)
+        dtype, found = formats.load(layout.format).column(place, np, window, layout, row, chosen)
+    except CannotSee as why:
+        return why.reason
+    return scan.Stored(dtype, row.shape, found.blocks, ragged=found.ragged, nulls=found.nulls)
 
 
 def fortran(file):
