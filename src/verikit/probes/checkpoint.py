@@ -285,10 +285,18 @@ def _of_folder(place, path, look):
                 told(folder, module.relate, folder, layouts)
         _relate_files(layouts)
     if not layouts and not folder.faults:
-        folder.fault("missing", "the folder is empty") if not names else folder.unseen(
-            "nothing_seen", "none of its %d names is that of a checkpoint" % len(names)
-        )
+        _nothing(names, folder)
     return layouts, folder
+
+
+def _nothing(names, folder):
+    """Why there is nothing of a checkpoint in a folder: it is empty, its weights are gone, or it is something else."""
+    if not names:
+        folder.fault("missing", "the folder is empty")
+    elif "config.json" in names and {"generation_config.json", "model_index.json"} & set(names):
+        folder.fault("missing", "the config of a model is there, its weights are not")
+    else:
+        folder.unseen("nothing_seen", "none of its %d names is that of a checkpoint" % len(names))
 
 
 def _of_subfolders(place, path, names, folder, layouts, look):
