@@ -51,6 +51,8 @@ def looked(place, path, look, keys):
     layouts, folder = gather(place, path, look)
     if look.finite and folder is not None:
         _values_elsewhere(folder, layouts)
+    if folder is not None and folder.format != "glob":
+        _tell_of_others(place, path, folder, layouts)
     facts = facts_of(path, folder, layouts, look)
     if keys is not None:
         facts["keys"] = [[name, wanted, found] for name, wanted, found in look_up(keys, layouts)]
@@ -463,6 +465,16 @@ def _values_elsewhere(folder, layouts):
     if missed:
         what = "values of {} are in pieces that are not looked into, {!r} first"
         folder.unseen("unsupported", what.format(plural(len(missed), "tensor", "tensors"), missed[0]))
+
+
+def _tell_of_others(place, path, folder, layouts):
+    """Warns of checkpoints in folders beneath, which are not those that were judged."""
+    from verikit.probes import beneath
+
+    judged = [os.path.normpath(name) for name in layouts] + [inner for inner, *_ in folder.inner]
+    said = beneath.words(*beneath.unjudged(place, path, judged))
+    if said:
+        folder.warn("beneath", said)
 
 
 def _own_digests(member):
