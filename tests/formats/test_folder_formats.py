@@ -316,6 +316,26 @@ BROKEN = {
     "pipeline: weights cut": (
         "pipeline", lambda c: w.cut(c / "unet" / "diffusion_pytorch_model.safetensors", -3), "truncated",
     ),
+    "model: no weights": ("model", lambda c: (c / "model.safetensors").rename(c / "generation_config.json"), "weights are not"),
+    "pipeline: no index": ("pipeline", lambda c: w.remove(c / "model_index.json"), "model_index.json is missing"),
+    "pipeline: aria2 not done": ("pipeline", lambda c: beside(c / "unet" / "diffusion_pytorch_model.safetensors"), "aria2"),
+    "deepspeed: aria2 not done": ("deepspeed", lambda c: beside(c / "global_step1000" / (Z % (1, 0))), "aria2"),
+    "megatron: aria2 not done": ("megatron", lambda c: beside(c / "iter_0000500" / D), "aria2"),
+    "megatron of ranks: aria2 not done": (
+        "megatron of ranks", lambda c: beside(c / "iter_0000500" / "mp_rank_01_000" / "model_optim_rng.pt"), "aria2",
+    ),
+    "trainer of 4 ranks: all but the first lost": (
+        "trainer of 4 ranks", lambda c: [w.remove(c / f"rng_state_{n}.pth") for n in (1, 2, 3)], "rng_state_1.pth is missing",
+    ),
+    "trainer: state gone": ("trainer", lambda c: w.remove(c / "trainer_state.json"), "trainer_state.json is missing"),
+    "trainer: generation config cut": (
+        "trainer", lambda c: (c / "generation_config.json").write_text('{"eos'), "no JSON",
+    ),
+    "hub repository: the blobs are gone": ("hub repository", lambda c: w.remove(c / "blobs"), "`blobs`"),
+    "hub snapshot: a link to nowhere": (
+        "hub snapshot", lambda c: (w.remove(c / "config.json"), (c / "config.json").symlink_to("x")), "leads nowhere",
+    ),
+    "hub local_dir: a file of its own is cut": ("hub local_dir", lambda c: cut_adapter(c), "truncated"),
     "peft: no weights": ("peft", lambda c: w.remove(c / "adapter_model.safetensors"), "no weights"),
     "peft: config cut": ("peft", lambda c: w.cut(c / "adapter_config.json", 10), "adapter_config.json"),
     "peft: no tensors": ("peft", lambda c: save_file({}, c / "adapter_model.safetensors"), "no tensors"),
@@ -393,6 +413,15 @@ BROKEN = {
     ),
     "hub local_dir: a file is gone": ("hub local_dir", lambda c: w.remove(c / "model.safetensors"), "missing"),
 }  # fmt: skip
+
+
+def beside(path):
+    (path.parent / (path.name + ".aria2")).write_bytes(b"x")
+
+
+def cut_adapter(folder):
+    save_file(w.adapter_tensors(), folder / "more.safetensors")
+    w.cut(folder / "more.safetensors", -4)
 
 
 def again(folder, **options):
@@ -615,6 +644,40 @@ def test_ranks_that_are_their_own(tmp_path, value):
     Partitions that differ, and those of zeros or ones, which may be everywhere, are no copies.
     """
     assert look(partitions(tmp_path / "c", value)).verdict is PASS
+
+
+FILES = ("optimizer.pt", "scheduler.pt", "rng_state.pth", "model.safetensors")
+
+
+@pytest.mark.parametrize(("one", "other"), [(a, b) for a in FILES for b in FILES[:3] if a != b])
+def test_files_in_the_place_of_others(tmp_path, one, other):
+    """
+    A whole file of a Trainer's folder under the name of another is FAIL: what it holds is told by its keys.
+    """
+    path = w.trainer(tmp_path / "checkpoint-500")
+    torch.save({"python": (3, (), None), "cpu": torch.random.get_rng_state()}, path / "rng_state.pth")
+    assert look(path).verdict is PASS
+
+    (path / other).write_bytes((path / one).read_bytes())
+
+    found = look(path)
+    assert found.verdict is FAIL, found.reason
+    assert f"{other} holds" in everything_said(found)
+
+
+def test_a_rank_by_its_arguments(tmp_path):
+    """
+    Arguments of another tensor-parallel rank than the folder's are a warning: two folders were swapped, or a script set them.
+    """
+    path = w.megatron_ranks(tmp_path / "c", pipeline=1)
+    for rank, folder in enumerate(sorted((path / "iter_0000500").iterdir())):
+        args = argparse.Namespace(rank=1 - rank, tensor_model_parallel_size=2)
+        torch.save({"args": args, "model": w.state(rank), "iteration": 500}, folder / "model_optim_rng.pt")
+
+    found = look(path)
+
+    assert found.verdict is PASS
+    assert sum("by its arguments" in warning for warning in found.warnings) == 2
 
 
 def test_iterations_of_another_framework(tmp_path):

@@ -278,3 +278,34 @@ def test_without_its_own_metadata(tmp_path, name):
     assert (alone.verdict, within.verdict) == (PASS, PASS)
     assert any("no _CHECKPOINT_METADATA" in warning for warning in alone.warnings)
     assert not any("no _CHECKPOINT_METADATA" in warning for warning in within.warnings)
+
+
+@pytest.mark.parametrize("name", ["_sharding", "array_metadatas/process_0"])
+def test_what_goes_with_the_arrays(tmp_path, name):
+    """
+    The JSON files beside the arrays are read as a whole: one that was cut is FAIL.
+    """
+    path = orbax(tmp_path / "c")
+    (path / name).parent.mkdir(exist_ok=True)
+    (path / name).write_text('{"a": "b"}')
+    assert look(path).verdict is PASS
+
+    w.cut(path / name, 5)
+
+    assert look(path).verdict is FAIL
+
+
+def test_an_item_that_holds_nothing(tmp_path):
+    """
+    An item whose handler writes arrays or JSON, and of which only the folder is there, is FAIL.
+    """
+    orbax(tmp_path / "c" / "state")
+    (tmp_path / "c" / "extra").mkdir()
+    handlers = {"state": "x.StandardCheckpointHandler", "extra": "x.JsonCheckpointHandler"}
+    text = json.dumps({"item_handlers": handlers, "commit_timestamp_nsecs": 5})
+    (tmp_path / "c" / "_CHECKPOINT_METADATA").write_text(text)
+
+    found = look(tmp_path / "c")
+
+    assert found.verdict is FAIL
+    assert "'extra' holds nothing" in found.reason

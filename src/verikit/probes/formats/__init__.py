@@ -69,18 +69,21 @@ FILES = (
     Row("msgpack", lambda head, size: _text_keyed_map(head)),
 )
 
-TRAINED = {"optimizer.pt", "scheduler.pt", "training_args.bin"}
-"""What only the Trainer of transformers leaves together."""
+TRAINED = {"optimizer.pt", "scheduler.pt", "training_args.bin"}, {"optimizer.pt", "scheduler.pt", "rng_state.pth"}
+"""What only the Trainer of transformers leaves together; a rank's random state has its number in its name."""
+
+MODELS = {"unet", "transformer", "vae"}
+"""Components that pipelines of diffusers have, beside a folder called scheduler."""
 
 # `fits` is asked with the sorted names in the folder.
 FOLDERS = (
-    Row("hub", lambda names: ".cache" in names or ("snapshots" in names and "blobs" in names)),
-    Row("pipeline", lambda names: "model_index.json" in names),
+    Row("hub", lambda names: ".cache" in names or ("snapshots" in names and ("blobs" in names or "refs" in names))),
+    Row("pipeline", lambda names: "model_index.json" in names or ("scheduler" in names and MODELS & set(names))),
     Row("sharded", lambda names: any(name.endswith(".index.json") or "-of-" in name for name in names)),
     Row("dcp", lambda names: any(name in (".metadata", ".metadata.tmp") or name.endswith(".distcp") for name in names)),
     Row("deepspeed", lambda names: _deepspeed(names)),
     Row("megatron", lambda names: _megatron(names)),
-    Row("trainer", lambda names: "trainer_state.json" in names or set(names) >= TRAINED),
+    Row("trainer", lambda names: "trainer_state.json" in names or _trained(names)),
     Row("peft", lambda names: any(name.startswith(("adapter_config.json", "adapter_model.")) for name in names)),
     Row("orbax", lambda names: any(name in ("_CHECKPOINT_METADATA", "_METADATA", "manifest.ocdbt") for name in names)),
 )
@@ -114,6 +117,12 @@ def _torch_member(head):
 def _first_record(head):
     """The name of the first record of a ZIP archive."""
     return head[30 : 30 + int.from_bytes(head[26:28], "little")] if head[:4] == b"PK\3\4" else b""
+
+
+def _trained(names):
+    """Whether these are what the Trainer leaves of a training, though its own trainer_state.json be gone."""
+    plain = {"rng_state.pth" if name.startswith("rng_state") else name for name in names}
+    return any(plain >= each for each in TRAINED)
 
 
 def _deepspeed(names):

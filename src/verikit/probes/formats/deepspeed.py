@@ -40,6 +40,7 @@ def structure(place, folder, names, layout):
     inner = place.listdir(os.path.join(folder, tag))
     if not any(STATES.search(name) for name in inner):
         layout.fault("missing", "%s, which `latest` names, holds no states" % tag)
+    folders.unfinished(inner, layout, tag + "/")
     _step(inner, tag + "/", layout)
 
 

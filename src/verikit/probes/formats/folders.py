@@ -42,6 +42,20 @@ def everything(names, layout, prefix=""):
             layout.member(prefix + name)
 
 
+def unfinished(names, layout, prefix=""):
+    """Copies and downloads among these names that were not finished; one beside its file may be of the past."""
+    for name in names:
+        if name.lower().endswith(signs.UNFINISHED):
+            whole = next((other for other in names if other != name and name.startswith(other)), None)
+            if whole is None:
+                layout.fault("temporary", "%s%s is a file that was not finished" % (prefix, name))
+            elif name.lower().endswith(".aria2"):
+                layout.fault("temporary", "%s%s: aria2 has not got all pieces of %s yet" % (prefix, name, whole))
+            else:
+                what = "%s%s stands beside %s: a copy that was not finished"
+                layout.warn("temporary", what % (prefix, name, whole))
+
+
 def is_folder(place, folder, name):
     """Whether there is a folder of that name."""
     try:
@@ -54,7 +68,10 @@ def within(place, folder, inner, module, layout):
     """Lets `module` read the folder `inner` of `folder`; what it tells, it tells `layout`."""
     path = os.path.join(folder, inner)
     own = Layout(path, 0, module.__name__.rpartition(".")[2])
-    _told(own, module.structure, place, path, place.listdir(path), own)
+    names = place.listdir(path)
+    if all(each != inner for each, _, _ in layout.inner):
+        unfinished(names, layout, inner + "/")
+    _told(own, module.structure, place, path, names, own)
     _pass_on(own, inner, layout)
     for member in own.members:
         more = member._asdict()
@@ -81,6 +98,8 @@ def all_within(place, folder, inner, layout):
         modules.insert(0, hub)
     for module in modules:
         within(place, folder, inner, module, layout)
+    if not modules:
+        unfinished(names, layout, inner + "/")
     everything(names, layout, inner + "/")
 
 

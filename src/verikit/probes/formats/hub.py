@@ -69,23 +69,32 @@ def is_snapshot(place, folder, names):
 
 def structure(place, folder, names, layout):
     """Every file that was downloaded is there, and its hash is known."""
-    if "snapshots" in names and "blobs" in names:
+    if "snapshots" in names and ("blobs" in names or "refs" in names):
         _repository(place, folder, names, layout)
     elif is_snapshot(place, folder, names):
         _snapshot(place, folder, layout)
     else:
         _local_dir(place, folder, layout)
+        folders.everything(names, layout)
+
+
+def _read(path):
+    """Whether loaders read that file."""
+    return posixpath.basename(path) in json_file.NAMES
 
 
 def _member(layout, path, known, required=True):
     if known or signs.wanted(path):
-        read_as = "json_file" if posixpath.basename(path) in json_file.NAMES else "plain"
+        read_as = "json_file" if _read(path) else "plain"
         layout.member(path, required=required, module=None if signs.wanted(path) else read_as, **known)
 
 
 def _repository(place, folder, names, layout):
     """The snapshot that `refs/main` names, or the only one."""
-    begun = [name for name in place.listdir(os.path.join(folder, "blobs")) if name.endswith(".incomplete")]
+    if "blobs" not in names:
+        layout.fault("missing", "the folder `blobs`, to which all files of a snapshot are links, is missing")
+    blobs = place.listdir(os.path.join(folder, "blobs")) if "blobs" in names else []
+    begun = [name for name in blobs if name.endswith(".incomplete")]
     if begun:
         layout.warn("temporary", "%d downloads were not finished, such as blobs/%.80s" % (len(begun), begun[0]))
     commits = place.listdir(os.path.join(folder, "snapshots"))
@@ -105,10 +114,22 @@ def _repository(place, folder, names, layout):
 def _snapshot(place, folder, layout):
     for path in _walk(place, folder):
         try:
-            known = _named(place.readlink(os.path.join(folder, path)))
+            target = place.readlink(os.path.join(folder, path))
         except OSError:
-            known = {}
+            _member(layout, path, {})
+            continue
+        known = _named(target)
+        if not known and not signs.wanted(path) and not _leads(place, os.path.join(folder, path)):
+            layout.fault("missing", "%s is a link that leads nowhere: to %.100s" % (path, target))
         _member(layout, path, known)
+
+
+def _leads(place, path):
+    try:
+        place.stat(path)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _walk(place, folder):
@@ -142,7 +163,7 @@ def _local_dir(place, folder, layout):
         known.add(_short(posixpath.basename(path)))
         try:
             lines = folders.text_of(place, where, path).split("\n")
-            _member(layout, whole, _hash(lines[1].strip()), required=bool(signs.wanted(whole)))
+            _member(layout, whole, _hash(lines[1].strip()), required=bool(signs.wanted(whole) or _read(whole)))
         except IndexError:
             layout.warn("bad_header", "%s/%s has not its three lines" % (DOWNLOAD, path))
     for path in begun:

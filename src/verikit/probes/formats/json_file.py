@@ -32,7 +32,9 @@ def structure(file, layout):
 
 
 def relate(layout, members):
-    """The weights beside a config.json are those that it speaks of."""
+    """The weights beside a config.json are those that it speaks of; beside what goes with it, it is there."""
+    if os.path.basename(layout.path) == "generation_config.json" and "config.json" not in members:
+        layout.warn("missing", "there is no config.json beside it, with which it is written")
     if "held" in layout.notes:
         model_config.judge(layout, members)
 

@@ -52,6 +52,8 @@ def _untracked(place, folder, names, layout):
 
 def _iteration(place, folder, names, inner, layout):
     where, prefix = os.path.join(folder, inner) if inner else folder, inner + "/" if inner else ""
+    if inner:
+        folders.unfinished(names, layout, prefix)
     if inner and inner.startswith("iter_"):
         layout.notes["step"] = int(inner[5:])
     if any(map(RANK.match, names)):
@@ -90,10 +92,10 @@ def _ranks(place, where, names, prefix, layout):
         total *= size
     if len(cells) != total:
         layout.fault("missing", "%d ranks are there of a grid of %s" % (len(cells), " x ".join(map(str, sizes))))
-    files = {
-        name: frozenset(each for each in place.listdir(os.path.join(where, name)) if each.endswith(".pt"))
-        for name in cells.values()
-    }
+    there = {name: place.listdir(os.path.join(where, name)) for name in cells.values()}
+    for name in sorted(there):
+        folders.unfinished(there[name], layout, "%s%s/" % (prefix, name))
+    files = {name: frozenset(each for each in found if each.endswith(".pt")) for name, found in there.items()}
     every = (
         frozenset().union(*files.values()) | {"model_optim_rng.pt"}
         if any("model_optim_rng.pt" in found for found in files.values())
@@ -117,6 +119,18 @@ def relate(layout, members):
         if step is not None and inside.isdigit() and int(inside) != step:
             layout.fault("mismatch", "%s is of iteration %s, its folder of %d" % (path, inside, step))
     ranks = list(filter(None, map(_of_rank, members)))
+    for path, part in members.items():
+        match, told = _of_rank(path), _arguments(part)
+        wide = told.get("tensor_model_parallel_size", 0)
+        if (
+            match
+            and wide > 1
+            and told.get("rank", 0) >= 0
+            and "rank" in told
+            and told["rank"] % wide != int(match.group(1))
+        ):
+            what = "%s was saved by rank %d by its arguments, which is tensor-parallel rank %d"
+            layout.warn("mismatch", what % (path, told["rank"], told["rank"] % wide))
     said = max((_arguments(part).get("tensor_model_parallel_size", 0) for part in members.values()), default=0)
     there = max((int(match.group(1)) for match in ranks), default=-1) + 1
     if there and said > there:

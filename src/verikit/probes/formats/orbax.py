@@ -10,12 +10,13 @@ import math
 import os
 import re
 
-from verikit.probes.formats import folders, ocdbt
+from verikit.probes.formats import folders, ocdbt, signs
 from verikit.probes.formats.layout import Broken, elements
 from verikit.probes.place import CannotSee
 
 TEMPORARY = re.compile(r"\.orbax-checkpoint-tmp(?:-\d+)?$")
 CHUNKS = 1 << 20
+KNOWN = ("PyTreeCheckpointHandler", "StandardCheckpointHandler", "JsonCheckpointHandler", "ArrayCheckpointHandler")
 DTYPES = {"f2": "float16", "f4": "float32", "f8": "float64", "c8": "complex64", "c16": "complex128", "b1": "bool"}
 DTYPES.update(
     ("%s%d" % (kind, bits // 8), name + str(bits))
@@ -34,6 +35,9 @@ def structure(place, folder, names, layout):
         path = os.path.join(folder, item) if item else folder
         inner = place.listdir(path) if item else names
         prefix = item + "/" if item else ""
+        if item:
+            folders.unfinished(inner, layout, prefix)
+        _beside(place, path, inner, prefix, layout)
         if "manifest.ocdbt" in inner:
             _store(place, path, prefix, layout)
             _tree(place, path, inner, prefix, layout)
@@ -44,6 +48,8 @@ def structure(place, folder, names, layout):
             layout.tree[item] = "JSON"
             json_of = folders.text_of(place, path, "metadata", folders.TEXT_LIMIT)
             ocdbt.parsed(json_of, prefix + "metadata")
+        elif any(word in layout.notes.get("handlers", {}).get(item, "") for word in KNOWN):
+            layout.fault("missing", "the item %r holds nothing of what its handler writes" % item)
         else:
             layout.warn("unchecked", "the item %r is of a kind that is not known here" % item)
     if not layout.tensors and not layout.tree:
@@ -65,10 +71,24 @@ def _items(place, folder, names, layout):
     handlers = metadata.get("item_handlers")
     if not isinstance(handlers, dict):
         return [""]
+    layout.notes["handlers"] = {item: str(handler)[-80:] for item, handler in list(handlers.items())[:64]}
     for item in sorted(handlers):
         if item not in names:
             layout.fault("missing", "the item %.100r is missing" % item)
     return sorted(item for item in handlers if item in names)
+
+
+def _beside(place, path, names, prefix, layout):
+    """The small JSON files that go with the arrays: how they were spread over devices, and what each process wrote."""
+    for name in names:
+        if name == "_sharding":
+            layout.member(prefix + name, module="json_file")
+        elif name == "array_metadatas" and folders.is_folder(place, path, name):
+            inner = place.listdir(os.path.join(path, name))
+            folders.unfinished(inner, layout, "%s%s/" % (prefix, name))
+            for each in inner:
+                if each.startswith("process_") and not each.lower().endswith(signs.UNFINISHED):
+                    layout.member("%s%s/%s" % (prefix, name, each), module="json_file")
 
 
 def _above(place, folder):

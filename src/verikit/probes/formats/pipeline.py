@@ -17,7 +17,10 @@ WEIGHTS = re.compile(r"^(?:diffusion_pytorch_model|model|pytorch_model)\b.*\.(?:
 
 def structure(place, folder, names, layout):
     """Every component that the index names is there, models with their weights; each folder is judged by what it is."""
-    layout.member(INDEX, module="json_file")
+    if INDEX in names:
+        layout.member(INDEX, module="json_file")
+    else:
+        layout.fault("missing", "%s is missing, which names the components that are there" % INDEX)
     folders.everything(names, layout)
     inner = {name: place.listdir(os.path.join(folder, name)) for name in names if _folder(place, folder, name)}
     for name, found in inner.items():
@@ -26,7 +29,7 @@ def structure(place, folder, names, layout):
                 layout.member("%s/%s" % (name, each), module="json_file")
         if INDEX not in found:  # a pipeline within is asked for by itself
             folders.all_within(place, folder, name, layout)
-    for name, (library, kind) in _components(folders.json_of(place, folder, INDEX)):
+    for name, (library, kind) in _components(folders.json_of(place, folder, INDEX) if INDEX in names else {}):
         layout.tree[name] = "%s.%s" % (library, kind)
         if name not in inner:
             layout.fault("missing", "the component %.100r (%s) is missing, which %s names" % (name, kind, INDEX))

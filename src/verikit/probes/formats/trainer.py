@@ -10,7 +10,7 @@ import os
 import re
 from collections import Counter
 
-from verikit.probes.formats import dcp, folders, optimizer
+from verikit.probes.formats import dcp, folders, json_file, optimizer
 from verikit.probes.formats.layout import elements
 
 WEIGHTS = re.compile(
@@ -24,8 +24,9 @@ MOMENTS = re.compile(r"^(?:optimizer\.|optimizer_state_dict\.)?state\.\d+\.(exp_
 def structure(place, folder, names, layout):
     """The set is complete, and the step in its name is that of trainer_state.json."""
     folders.everything(names, layout)
-    if "config.json" in names:
-        layout.member("config.json", module="json_file")
+    for name in names:
+        if name in json_file.NAMES:
+            layout.member(name, module="json_file")
     if "trainer_state.json" in names:
         _step(place, folder, layout)
     else:
@@ -76,9 +77,10 @@ def _resumable(names, layout):
 def _ranks(names, layout):
     """Ranks are counted from 0 without a gap; how many there were is written nowhere, so a lost last one does not show."""
     ranks = {int(match.group(1)) for match in map(RANK.match, names) if match}
-    lost = next((rank for rank in range(max(ranks, default=0)) if rank not in ranks), None) if ranks else None
+    # One process alone writes rng_state.pth, so with rng_state_0.pth there was a second.
+    lost = next((rank for rank in range(max(2, *ranks, 0)) if rank not in ranks), None) if ranks else None
     if lost is not None:
-        layout.fault("missing", "rng_state_%d.pth is missing: ranks up to %d have theirs" % (lost, max(ranks)))
+        layout.fault("missing", "rng_state_%d.pth is missing, of ranks up to %d at least" % (lost, max(1, *ranks, 0)))
     layout.notes["ranks"] = max(1, len(ranks))
 
 
@@ -91,6 +93,7 @@ def relate(layout, members):
             layout.fault(
                 "empty", "the weight %.100r has no elements (%s): gathered from a shard?" % (row.name, list(row.shape))
             )
+    _roles(members, layout)
     file = members.get("optimizer.pt")
     if file is not None and layout.notes.get("step"):
         _states(file, layout)
@@ -112,6 +115,26 @@ def relate(layout, members):
         )
     elif rest:
         layout.notes["without_moments"] = sum(rest.values())  # frozen, tied, or buffers
+
+
+# What the keys of a file, or what it is made of, show that it holds.
+MARKS = (
+    ("the optimizer", lambda part: "param_groups" in part.tree and "state" in part.tree),
+    ("the scheduler", lambda part: "last_epoch" in part.tree and "_step_count" in part.tree),
+    ("the random state", lambda part: sum(key in part.tree for key in ("python", "numpy", "cpu")) > 1),
+    ("the arguments", lambda part: str(part.notes.get("root", "")).endswith(("Arguments", "Config"))),
+    ("weights", lambda part: part.format == "safetensors"),
+)
+ROLES = {"optimizer.pt": "the optimizer", "scheduler.pt": "the scheduler", "training_args.bin": "the arguments"}
+
+
+def _roles(members, layout):
+    """No file holds what another should."""
+    for path, part in members.items():
+        wanted = "the random state" if path.startswith("rng_state") and "/" not in path else ROLES.get(path)
+        found = next((what for what, shown in MARKS if shown(part)), None) if wanted and not part.faults else None
+        if found and found != wanted:
+            layout.fault("mismatch", "%s holds %s, not %s" % (path, found, wanted))
 
 
 def _states(file, layout):
