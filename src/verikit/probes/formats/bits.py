@@ -12,19 +12,15 @@ def packed(np, data, width, count):
     data = data[: groups * width]
     if not 0 <= width <= WIDEST or len(data) * 8 < count * width:
         raise Broken("bad_header", "packed numbers of %d bits are cut, or too wide" % width)
-    data = bytes(data).ljust(groups * width, b"\0")
     if np is None:
-        return _plain(data, width, groups)[:count]
-    if not width:
+        return _plain(bytes(data).ljust(groups * width, b"\0"), width, groups)[:count]
+    if not width or not groups:
         return np.zeros(count, "<i8")
-    rows = np.frombuffer(data, "u1").reshape(groups, width)
-    out = np.empty((groups, 8), "<i8")
+    data, out = bytes(data).ljust(groups * width + 8, b"\0"), np.empty((groups, 8), "<i8")
     for place in range(8):
-        first, shift = place * width >> 3, place * width & 7
-        value = rows[:, first].astype("<u8")
-        for more in range(1, shift + width + 7 >> 3):
-            value |= rows[:, first + more].astype("<u8") << np.uint64(8 * more)
-        out[:, place] = value >> np.uint64(shift) & np.uint64((1 << width) - 1)
+        # The 8 bytes around the number in this place of every group, wherever they begin.
+        words = np.ndarray((groups,), "<u8", data, place * width >> 3, (width,))
+        out[:, place] = words >> np.uint64(place * width & 7) & np.uint64((1 << width) - 1)
     return out.reshape(-1)[:count]
 
 
@@ -61,16 +57,25 @@ class Hybrid:
 
     def read(self, count):
         """The next `count` numbers, as an array or a list."""
-        parts = []
+        parts, groups = [], []
         while count > 0:
             if not self.left:
                 self.next_run()
             take = min(count, self.left)
-            parts.append(self.piece(take))
+            if self.value is None and self.taken % 8 == take % 8 == 0:  # runs are short: unpacked together
+                groups.append(self.bytes_of(self.taken, take))
+            else:
+                parts += [*self.unpacked(groups), self.piece(take)]
+                groups = []
             self.left, self.taken, count = self.left - take, self.taken + take, count - take
+        parts += self.unpacked(groups)
         if self.np is None:
             return [value for part in parts for value in part]
         return parts[0] if len(parts) == 1 else self.np.concatenate(parts) if parts else self.np.zeros(0, "<i8")
+
+    def unpacked(self, groups):
+        data = b"".join(data for data, _ in groups)
+        return [packed(self.np, data, self.width, sum(count for _, count in groups))] if groups else []
 
     def next_run(self):
         head, self.at = _varint(self.data, self.at)
@@ -90,10 +95,12 @@ class Hybrid:
         if self.value is not None:
             return [self.value] * take if self.np is None else self.np.full(take, self.value, "<i8")
         skip = self.taken % 8
-        start = self.packed_at + self.taken // 8 * self.width
-        return packed(self.np, self.data[start : start + -(-(skip + take) // 8) * self.width], self.width, skip + take)[
-            skip:
-        ]
+        return packed(self.np, self.bytes_of(self.taken - skip, skip + take)[0], self.width, skip + take)[skip:]
+
+    def bytes_of(self, first, count):
+        """(the bytes of a packed run that have these numbers, how many numbers)."""
+        start = self.packed_at + first // 8 * self.width
+        return self.data[start : start + -(-count // 8) * self.width], count
 
 
 def _varint(data, at):

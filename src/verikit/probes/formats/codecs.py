@@ -14,16 +14,16 @@ from verikit.probes.place import CannotSee
 
 MOST = 64 << 20
 """Bytes that one buffer or page may unpack to."""
-# Bytes that are unpacked in plain Python, for one column: up to half a minute.
-PATIENCE = {"zstd": 16 << 20, "snappy": 256 << 20, "lz4": 256 << 20, "lz4_raw": 256 << 20}
+# Bytes that are unpacked in plain Python in one look: up to a minute.
+PATIENCE = {"zstd": 64 << 20, "snappy": 512 << 20, "lz4": 512 << 20, "lz4_raw": 512 << 20}
 WORDS = {"zstd": "Zstandard", "snappy": "Snappy", "lz4": "LZ4", "lz4_raw": "LZ4", "gzip": "gzip", "brotli": "Brotli"}
 
 
 class Unpacker:
-    """Unpacks buffers of one column, and keeps count of what it had to unpack by itself."""
+    """Unpacks buffers of one column; what was unpacked in plain Python is counted for all columns of a look."""
 
     def __init__(self, place):
-        self.place, self.spent, self.helpers = place, 0, {}
+        self.place, self.spent, self.helpers = place, vars(place).setdefault("unpacked", {}), {}
 
     def unpack(self, codec, data, size):
         """The `size` bytes that `data` stands for.  Damage is `Broken`, what takes for ever or is unknown `CannotSee`."""
@@ -53,9 +53,9 @@ class Unpacker:
     def by_hand(self, codec, data, size):
         known = {"zstd": lambda: zstd.frame(data, size), "snappy": lambda: snappy(data, size)}
         known.update({"lz4_raw": lambda: lz4_block(data, size, bytearray()), "lz4": lambda: lz4_frame(data, size)})
-        self.spent += size
-        if codec not in known or self.spent > PATIENCE[codec]:
-            why = "" if codec not in known else " of more than {:,} MiB".format(PATIENCE[codec] >> 20)
+        self.spent[codec] = self.spent.get(codec, 0) + size
+        if codec not in known or self.spent[codec] > PATIENCE[codec]:
+            why = "" if codec not in known else " but plain Python, which is left at %d MiB" % (PATIENCE[codec] >> 20)
             what = "its values are packed by %s, and this host's Python has nothing to unpack them%s: install pyarrow there"
             raise CannotSee("unsupported", what % (WORDS.get(codec, codec), why))
         try:
