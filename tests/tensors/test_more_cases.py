@@ -485,3 +485,53 @@ def test_bounds_of_values_that_the_data_binds(tmp_path):
     reason = examine_here(TensorShapeSane(tmp_path, "ids: [s@file] & in 0..s-1")).reason
 
     assert reason == "s_1.pt:ids: 1 of 3 values is not in 0..2, first at [2]; range 0..7"
+
+
+@pytest.mark.parametrize("where", ["live torch", "live numpy", "pt"])
+@pytest.mark.parametrize(
+    ("words", "holds"),
+    [
+        ("rows distinct", False),
+        ("distinct", False),
+        ("planes distinct(0)", False),
+        ("planes distinct(1)", True),
+        ("sum == 24", True),
+        ("sum == 6", False),
+        ("count(2) == 4", True),
+        ("step 1", True),
+        ("mean 2..2 & in 1..3 & first == 1 & last == 3", True),
+        ("same(whole)", True),
+        ("same(other)", False),
+    ],
+)
+def test_memory_that_is_repeated(tmp_path, where, words, holds):
+    """
+    Rows that are one row's memory over and over are as many values as the shape says.
+    """
+    row = torch.tensor([[1.0, 2.0, 3.0]])
+    other = row.repeat(4, 1)
+    other[2, 1] = 9.0
+    tensors = {"w": row.expand(4, 3), "whole": row.repeat(4, 1), "other": other}
+    subject = tensors if where == "live torch" else {name: each.numpy() for name, each in tensors.items()}
+    if where == "live numpy":
+        subject["w"] = numpy.broadcast_to(row.numpy(), (4, 3))
+    if where == "pt":
+        subject = tmp_path / "a.pt"
+        torch.save(tensors, subject)
+
+    finding = examine_here(TensorShapeSane(subject, f"w: [4 3] & {words}"))
+
+    assert finding.verdict is (PASS if holds else FAIL), finding.reason
+
+
+@pytest.mark.parametrize("words", ["rows distinct", "sum >= 0", "count(1) >= 1", "step 1", "same(b)"])
+def test_memory_that_is_repeated_without_end(words):
+    """
+    A view of 4 TiB over one row is looked at once, and words that this does not answer are not told.
+    """
+    tensors = {"a": torch.ones(1, 2).expand(1 << 39, 2), "b": torch.ones(1, 2).expand(1 << 39, 2)}
+
+    assert examine_here(TensorShapeSane(tensors, "a: [_ 2] & finite & in 1..1 & constant")).verdict is PASS
+    finding = examine_here(TensorShapeSane(tensors, f"a: [_ 2] & {words}"))
+    assert (finding.verdict, finding.cause) == (UNKNOWN, Cause.UNSUPPORTED)
+    assert "an axis of stride 0 repeats its memory" in finding.reason

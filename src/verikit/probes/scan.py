@@ -56,6 +56,8 @@ QUANTISED = ("q", "iq", "tq", "i2_s", "mxfp", "nvfp")
 ORDERED = frozenset(["in", "<=", ">=", "<", ">", "min", "max", "rising", "falling", "step", "first", "last"])
 SUMS = frozenset(["sum", "mean", "std"])
 ROWED = NEED_ALL - {"distinct"} | DIGESTS
+ONCE_EACH = (NEED_ALL | DIGESTS | {"sum", "count"}) - {"first", "last"}
+"""Words that are not told by a part of the tensor that stands for all of it."""
 """Words about rows along the last axis."""
 INTS = {
     "i64": "<i8",
@@ -117,11 +119,12 @@ class Stored:
 
     swap: its numbers are big-endian.  ragged: its rows lie in lists of lengths of their own, one after the other.
     nulls: `Nulls` that the blocks count as they leave them out; a block's first element is then the numbers of all.
+    once: axes of stride 0 are there with one place each, the tensor being too large to be written out.
     """
 
-    def __init__(self, dtype, shape, blocks, swap=False, ragged=False, nulls=None):
+    def __init__(self, dtype, shape, blocks, swap=False, ragged=False, nulls=None, once=False):
         self.dtype, self.shape, self.blocks, self.swap = dtype, tuple(shape), blocks, swap
-        self.ragged, self.nulls = ragged, nulls
+        self.ragged, self.nulls, self.once = ragged, nulls, once
         self.count = 1
         for length in shape:
             self.count *= length
@@ -159,6 +162,9 @@ def refused(tensor, atom):
     if tensor.dtype in COMPLEX and words & SUMS:
         word = sorted(words & SUMS)[0]
         return "%s: that of complex numbers is complex, and in no order; `rms` is about their modulus" % word
+    if tensor.once and words & (ONCE_EACH | RELATIONS):
+        word = sorted(words & (ONCE_EACH | RELATIONS))[0]
+        return "%s: an axis of stride 0 repeats its memory, which would be more than 64 MiB written out" % word
     if tensor.ragged and words & ROWED:
         return "%s: its rows are lists of different lengths, which are looked at as one" % sorted(words & ROWED)[0]
     return None

@@ -171,15 +171,26 @@ def deflated_span(layout, row):
 
 
 def strided(np, dtype, row, strides, file, width, big):
-    """A view with strides: what it touches is read, and put in order if that is small enough; a repeated axis is read once."""
-    shape = tuple(1 if step == 0 else length for length, step in zip(row.shape, strides))
+    """A view with strides: what it touches is read, and put in order if that is small enough; see `written_out`."""
+    out = written_out(row.shape, strides, width)
+    shape = row.shape if out else tuple(1 if step == 0 else length for length, step in zip(row.shape, strides))
     reach = 1 + sum((length - 1) * step for length, step in zip(shape, strides)) if 0 not in shape else 0
     if np is None or reach * width > scan.WHOLE:
         return "a view with strides %s over %d bytes is not read" % (list(strides), reach * width)
     file.seek(row.offset)
     data = np.frombuffer(file.read(reach * width), dtype="V%d" % width)
     whole = np.lib.stride_tricks.as_strided(data, shape, [step * width for step in strides])
-    return scan.Stored(dtype, shape, scan.buffer_blocks(np.ascontiguousarray(whole).reshape(-1).view("u1"), width), big)
+    blocks = scan.buffer_blocks(np.ascontiguousarray(whole).reshape(-1).view("u1"), width)
+    return scan.Stored(dtype, shape, blocks, big, once=not out)
+
+
+def written_out(shape, strides, width):
+    """Whether all its elements are looked at: always, unless it repeats its memory and would be large without that."""
+    return elements(shape) * width <= scan.WHOLE or not any(map(repeats, shape, strides))
+
+
+def repeats(length, step):
+    return step == 0 and length > 1
 
 
 def relation(place, np, root, layout, row, file_name, under):
@@ -288,7 +299,7 @@ def live(place, subject, wants, under="", seed=None):
 
 
 def held_tensor(np, tensor):
-    """A live tensor as bytes, or in words why not. An axis of stride 0 is looked at once: its elements are the same memory."""
+    """A live tensor as bytes, or in words why not. Of a large one, axes of stride 0 are looked at once."""
     if np is None:
         return "numpy is not there to read values with"
     if str(getattr(tensor, "device", "")) == "meta":
@@ -299,17 +310,18 @@ def held_tensor(np, tensor):
         return scan.unreadable(dtype)
     tensor = detached(tensor)
     if callable(getattr(tensor, "stride", None)):
-        for axis, step in enumerate(tensor.stride()):
-            if step == 0 and tensor.shape[axis] > 1:
+        out = written_out(tensor.shape, tensor.stride(), width)
+        for axis, step in enumerate(tensor.stride()) if not out else ():
+            if repeats(tensor.shape[axis], step):
                 tensor = tensor.narrow(axis, 0, 1)
-        return scan.Stored(dtype, tensor.shape, torch_blocks(tensor, width))
+        return scan.Stored(dtype, tensor.shape, torch_blocks(tensor, width), once=not out)
     array = np.asarray(tensor)
-    big = array.dtype.byteorder == ">"
-    strides = [
-        slice(0, 1) if step == 0 and length > 1 else slice(None) for step, length in zip(array.strides, array.shape)
-    ]
-    array = array[tuple(strides)] if strides else array
-    return scan.Stored(dtype, array.shape, numpy_blocks(np, array, width), big)
+    big, out = array.dtype.byteorder == ">", written_out(array.shape, array.strides, width)
+    if out:
+        array = np.ascontiguousarray(array) if 0 in array.strides else array
+    else:
+        array = array[tuple(slice(0, 1 if repeats(*row) else None) for row in zip(array.shape, array.strides))]
+    return scan.Stored(dtype, array.shape, numpy_blocks(np, array, width), big, once=not out)
 
 
 def detached(tensor):
