@@ -436,13 +436,12 @@ def folded_row(row, names):
 
 def unfolded_rows(facts):
     """(file number, name, dtype, shape, extra) of each tensor."""
-    templates = [name.split("\0") for name in facts["names"]]
+    templates = [name.replace("%", "%%").replace("\0", "%s") for name in facts["names"]]
     shapes = [tuple(shape) for shape in facts["shapes"]]
     for row in facts["rows"]:
         name = facts["names"][row[1]]
         if len(row) > 5:
-            parts = templates[row[1]]
-            name = parts[0] + "".join("%s%s" % pair for pair in zip(row[5:], parts[1:]))
+            name = templates[row[1]] % tuple(row[5:])
         yield row[0], name, facts["dtypes"][row[2]], shapes[row[3]], facts["extras"][row[4]]
 
 
