@@ -356,6 +356,16 @@ def pipeline(folder):
     return folder
 
 
+def adapter_layers(count, lacks=lambda name: False):
+    """An adapter of two modules in each of so many layers."""
+    tensors = {}
+    for layer in range(count):
+        for module in ("q_proj", "v_proj"):
+            base = f"base_model.model.layers.{layer}.self_attn.{module}."
+            tensors.update({base + "lora_A.weight": torch.randn(4, 16), base + "lora_B.weight": torch.randn(24, 4)})
+    return {name: each for name, each in tensors.items() if not lacks(name)}
+
+
 def adapter_tensors(rank=4):
     base = "base_model.model.layers.0.self_attn."
     return {

@@ -665,6 +665,40 @@ def test_files_in_the_place_of_others(tmp_path, one, other):
     assert f"{other} holds" in everything_said(found)
 
 
+LISTED = {"target_modules": ["q_proj", "v_proj"]}
+LACKS = {
+    "all of a layer in the middle": lambda name: ".2." in name,
+    "one module of a layer": lambda name: ".1.self_attn.v_proj" in name,
+    "one module of the last layer": lambda name: ".4.self_attn.v_proj" in name,
+}
+
+
+@pytest.mark.parametrize("what", LACKS)
+def test_a_layer_of_an_adapter_gone(tmp_path, what):
+    """
+    An adapter in which one layer lacks what all others have is UNKNOWN, unless its config says that layers are chosen.
+    """
+    tensors = w.adapter_layers(5, LACKS[what])
+
+    found = look(w.peft(tmp_path / "a", tensors=tensors, **LISTED))
+    chosen = look(w.peft(tmp_path / "b", tensors=tensors, **LISTED, layers_to_transform=[0, 1, 3, 4]))
+    pattern = look(w.peft(tmp_path / "c", tensors=tensors, target_modules=".*proj"))
+
+    assert (found.verdict, found.cause) == (UNKNOWN, Cause.AMBIGUOUS)
+    assert "of the adapter lacks" in found.reason
+    assert (chosen.verdict, pattern.verdict) == (PASS, PASS)
+
+
+@pytest.mark.parametrize(
+    "lacks", [lambda name: False, lambda name: ".1." in name or ".3." in name, lambda name: ".4." in name]
+)
+def test_adapters_of_layers_of_two_kinds(tmp_path, lacks):
+    """
+    Every layer, every other one, or all up to some layer: as meant.
+    """
+    assert look(w.peft(tmp_path / "a", tensors=w.adapter_layers(5, lacks), **LISTED)).verdict is PASS
+
+
 def test_a_rank_by_its_arguments(tmp_path):
     """
     Arguments of another tensor-parallel rank than the folder's are a warning: two folders were swapped, or a script set them.

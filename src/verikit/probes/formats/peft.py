@@ -5,9 +5,12 @@ Source: peft/utils/save_and_load.py and peft/tuners/lora/layer.py. LoRA keeps fo
 An adapter of no tensors, or of tensors without elements, is what a save under ZeRO-3 leaves that gathered nothing.
 """
 
+import re
+
 from verikit.probes.formats import folders
 from verikit.probes.formats.layout import elements
 
+LAYER = re.compile(r"^(.*?\b(?:layers?|h|blocks?)\.)(\d{1,4})\.(.+)$")
 FILES = ("adapter_model.safetensors", "adapter_model.bin")
 
 
@@ -23,6 +26,9 @@ def structure(place, folder, names, layout):
     for key in ("modules_to_save", "target_modules"):
         layout.notes[key] = [str(name)[:80] for name in config[key][:64]] if type(config.get(key)) is list else []
     layout.notes["peft_type"] = str(config.get("peft_type"))[:40]
+    # By a pattern, or a list of layers, some may be meant to have none.
+    some = any(config.get(key) for key in ("layers_to_transform", "layers_pattern", "exclude_modules"))
+    layout.notes["every layer"] = type(config.get("target_modules")) is list and not some
     rank = config.get("r")
     plain = not config.get("rank_pattern") and not config.get("megatron_config")
     layout.notes["r"] = rank if type(rank) is int and plain else None
@@ -47,6 +53,8 @@ def relate(layout, members):
             _modules(layout, part)
         if layout.notes.get("peft_type") == "LORA":
             _pairs(layout, part)
+            if layout.notes.get("every layer"):
+                _layers(layout, part)
 
 
 def _modules(layout, part):
@@ -58,6 +66,24 @@ def _modules(layout, part):
     lost = [name for name in layout.notes["target_modules"] if not parts.issuperset(name.split("."))]
     if lost and layout.notes["peft_type"] == "LORA":
         layout.warn("missing", "no tensor is of %.100r, which target_modules names" % lost[0])
+
+
+def _layers(layout, part):
+    """One layer of many that lacks what all others have; hybrid models, whose layers are of several kinds, are let alone."""
+    groups = {}
+    for match in filter(None, (LAYER.match(row.name) for row in part.tensors)):
+        before, number, after = match.groups()
+        groups.setdefault(before, {}).setdefault(int(number), set()).add(after)
+    for before, layers in groups.items():
+        usual = set.union(*layers.values())
+        lacking = [number for number in range(max(layers)) if layers.get(number) != usual] if len(layers) > 2 else []
+        lacking += [max(layers)] if layers[max(layers)] != usual else []
+        if len(lacking) == 1 and max(layers) <= 4096:
+            what = "%s%d of the adapter lacks %s, which the %d other layers have: lost, or meant by who made it"
+            lost = sorted(usual - layers.get(lacking[0], set()))
+            layout.unseen(
+                "ambiguous", what % (before, lacking[0], ", ".join(lost[:3]), len(layers) - (lacking[0] in layers))
+            )
 
 
 def _pairs(layout, part):
