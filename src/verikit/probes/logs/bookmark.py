@@ -12,6 +12,7 @@ import zlib
 from verikit.probes.logs.envelopes import LONGEST, Line
 from verikit.probes.logs.figures import Figures
 from verikit.probes.logs.rows import PROGRESS, Kept
+from verikit.probes.logs.sentences import Sentence
 from verikit.probes.logs.story import digest
 from verikit.probes.logs.tracebacks import Block
 
@@ -46,6 +47,7 @@ def taken(story):
         previous=[story.previous.number, story.previous.text] if story.previous else None,
         blocks=[vars(block) for block in story.blocks.values()],
         figures=vars(story.figures),
+        sentences={key: vars(sentence) for key, sentence in story.sentences.items()},
         codes=codes,
         plans=plans,
     )
@@ -71,6 +73,7 @@ def take_up(story, kept):
     story.previous = _line(*row["previous"]) if row["previous"] else None
     story.figures = Figures()
     vars(story.figures).update(row["figures"])
+    story.sentences = {key: _sentence(facts) for key, facts in row["sentences"].items()}
 
 
 def _text(raw):
@@ -97,15 +100,15 @@ def _code(plan, plans):
     """A plan as a number: 0 for none, 1 for nothing to read, 2 for a full look, then the counters' plans."""
     if not isinstance(plan, tuple):
         return {None: 0, False: 1, True: 2}[plan]
-    name, _, _, setup, watched = plan
-    row = [name, setup, watched]
+    name, role, _, setup, watched = plan
+    row = [name, setup, watched, role == "said"]
     if row not in plans:
         plans.append(row)
     return 3 + plans.index(row)
 
 
-def _plan(name, setup, watched):
-    _, role, search, _, _ = ROWS[name]
+def _plan(name, setup, watched, said):
+    _, role, search, _, _ = (name, "said", None, None, None) if said else ROWS[name]
     return name, role, search, setup, watched
 
 
@@ -116,9 +119,15 @@ def _decoded(code, plans):
 def _block(row):
     block = Block.__new__(Block)
     vars(block).update(row, key=tuple(row["key"]))
-    for name in ("errors", "frames"):
+    for name in ("errors", "frames", "message"):
         setattr(block, name, [tuple(one) for one in row[name]])
     return block
+
+
+def _sentence(facts):
+    sentence = Sentence.__new__(Sentence)
+    vars(sentence).update(facts)
+    return sentence
 
 
 def _line(number, text):

@@ -8,6 +8,10 @@ _FULL = re.compile(r"(\d{4})[-/.](\d\d)[-/.](\d\d)[T _](\d\d):(\d\d):(\d\d)(?:[.
 _US = re.compile(r"(\d\d)/(\d\d)/(\d{4}) (\d\d):(\d\d):(\d\d)")
 _MONTH_DAY = re.compile(r"\b(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)")
 _GLOG = re.compile(r"[IWEF](\d{3,4}) (\d\d):(\d\d):(\d\d)")
+_DAY_MONTH = re.compile(
+    r"\b(\d\d?) (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* (?:\d{4} )?(\d\d):(\d\d)(?::(\d\d))?"
+)
+MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
 _CLOCK = re.compile(r"(?:^|[\s\[|])(\d\d):(\d\d):(\d\d)(?:[.,]\d+)?(?=[\s\],|]|$)")
 LOOKED_AT = 160
 
@@ -32,6 +36,10 @@ def stamp(text):
     if found:
         day = found.group(1)
         return _epoch(("2000", day[:-2], day[-2:], *found.group(2, 3, 4)), None), False
+    found = _DAY_MONTH.search(text)
+    if found:
+        day, month, hours, minutes, seconds = found.groups()
+        return _epoch(("2000", MONTHS.index(month) // 3 + 1, day, hours, minutes, seconds or 0), None), False
     found = _CLOCK.search(text)
     if found:
         hours, minutes, seconds = (int(part) for part in found.groups())
@@ -52,6 +60,22 @@ def _epoch(parts, zone):
         ahead = int(digits[:2]) * 3600 + int(digits[2:]) * 60
         when -= ahead if zone[0] == "+" else -ahead
     return when
+
+
+_SPENT = re.compile(r"(\d+(?:\.\d+)?) ?(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)(?![A-Za-z])")
+_BAR = re.compile(r"\[(?:(\d+):)?(\d+):(\d\d)<")
+
+
+def own(text):
+    """Seconds by the clock that a sentence itself has, as in `waited 9000 s` or `+116m5s`; 0 without one."""
+    return sum(float(number) * {"s": 1, "m": 60, "h": 3600}[unit[0]] for number, unit in _SPENT.findall(text))
+
+
+def bar(text):
+    """Seconds since a progress bar began, as it says itself; 0 where it does not."""
+    found = _BAR.search(text)
+    hours, minutes, seconds = (int(part or 0) for part in found.groups()) if found else (0, 0, 0)
+    return float(hours * 3600 + minutes * 60 + seconds)
 
 
 def between(earlier, later):

@@ -42,6 +42,8 @@ ENVELOPES = (
     ("srun", r" {0,4}(?P<rank>\d{1,5}): (?! *\w+ +\|)"),
     ("pod", r"\[pod/[\w./-]+\] ?"),
     ("compose", r"(?P<source>[A-Za-z][\w.]*[-_][\w.-]*\d|[A-Za-z]+\d+) +\| ?"),
+    ("tag-bar", r"[A-Za-z][\w.-]{0,15}\| (?=\S)"),
+    ("log4j", r"[A-Za-z][\w.]*-[\w.-]*\d[\w.-]* (?:[A-Z][A-Z_]{2,40}|[a-z]\w*(?:\.\w+){1,8}) - "),
     ("kernel", r"(?:[\w.-]+ )?kernel: ?"),
     ("syslog", r"[^\W\d]{3,5}\.? [ \d]\d " + _TIME + r" [\w.-]+ (?:kernel|[\w./@-]+(?:\[\d+\])?): ?"),
     ("node", r"(?:[a-z][a-z0-9]*(?:-[a-z0-9]+)*-\d+|(?:node|gpu|worker|host|rank|ip)-?[\d-]+): "),
@@ -55,6 +57,11 @@ ENVELOPES = (
     ("date", r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d " + _TIME + r"(?: [A-Z]{3,4})? \d{4}:? ?"),
     ("uptime", r"\d+\.\d\d\.\d{3}\.\d{3} (?P<level>[IWE]) "),
     ("tag", r"\[[A-Za-z][\w. -]{0,40}\] (?=" + _LEVEL.replace("?P<level>", "?:") + r"\b ?[:|-])"),
+    ("level-name", r"\[(?P<level>Trace|Debug|Info|Notice|Warning|Warn|Error|Critical|Fatal)\] ?"),
+    (
+        "tag-level",
+        r"\[[A-Za-z][\w. -]{0,40}\] ?(?=\[(?:Trace|Debug|Info|Notice|Warning|Warn|Error|Critical|Fatal|TRACE|DEBUG|INFO|WARNING|WARN|ERROR|FATAL)\])",
+    ),
     ("level-bracket", r"\[" + _LEVEL + r" *\](?: \[[\w./-]+:\d+(?::[\w<>]+)?\])?:? ?"),
     ("basic", _LEVEL + r":[A-Za-z_][\w.-]*:(?=\S)"),
     ("level", r" ?" + _LEVEL + r"(?: {0,9}[:|] {0,5}| - | +(?=\[[\w./-]+:\d+\])| +(?=\d\d-\d\d )| {1,5}(?=[\w.\[-]))"),
@@ -73,7 +80,7 @@ _STARTS = {
     "bracketed-level-time": "[", "celery": "[", "redis": "0123456789", "worker": "(", "worker-rank": "(", "ray-daemon": "(", "rank": "[", "mpirun": "[",
     "number-before": "[", "numbered": "[", "srun": " 0123456789", "pod": "[", "bracketed-time": "[",
     "bracketed-clock": "[", "time": "0123456789", "clock": "0123456789", "uptime": "0123456789", "level-bracket": "[",
-    "tag": "[", "level": " TDINSWECFdiwefc", "place": "[", "bracket-name": "[", "basic": "TDINSWECFdiwefc", "logfmt": "t", "place-go": "s", "date": "SMTWF", "stream": "sS",
+    "level-name": "[", "tag-level": "[", "tag": "[", "level": " TDINSWECFdiwefc", "place": "[", "bracket-name": "[", "basic": "TDINSWECFdiwefc", "logfmt": "t", "place-go": "s", "date": "SMTWF", "stream": "sS",
     "level-logger": "-", "node": "abcdefghijklmnopqrstuvwxyz",
 }  # fmt: skip
 _TRIES = {}

@@ -27,10 +27,12 @@ def may(words, text):
 EXCEPTIONS, SIGNS, BENIGN = _rows(tables.EXCEPTIONS), _rows(tables.SIGNS), _gated(tables.BENIGN, 3)
 MARKERS, PROGRESS, PHASES = _rows(tables.MARKERS), _gated(tables.PROGRESS, 3), _rows(tables.PHASES)
 BANNERS = [row[2] for row in MARKERS if row[1] == "start"]
-SAID = [row for row in MARKERS if row[1] in ("ready", "done", "began")]
+SAID = [row for row in MARKERS if row[1] in ("ready", "done", "began", "replaced")]
 ANCHORED = {row[0] for row in tables.PROGRESS if row[2].startswith("^")}
 PROGRAMS = _gated([row for row in tables.MARKERS if row[1] == "program"], 4)
 NOT_DONE, BEGINS_AGAIN = re.compile(tables.NOT_DONE), re.compile(tables.BEGINS_AGAIN)
+PAST_STEP = re.compile(tables.PAST_STEP)
+UNFINISHED = re.compile(tables.UNFINISHED)
 SETUP, HEARTBEAT = re.compile(tables.SETUP), re.compile(tables.HEARTBEAT)
 
 

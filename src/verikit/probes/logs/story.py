@@ -19,14 +19,17 @@ from verikit.probes.logs.rows import (
     BENIGN,
     HEARTBEAT,
     NOT_DONE,
+    PAST_STEP,
     PROGRAMS,
     PROGRESS,
     SAID,
     SETUP,
     SIGNS,
+    UNFINISHED,
     Kept,
     may,
 )
+from verikit.probes.logs.sentences import FIGURE, MOST, NO_WORK, Sentence, key_of, kinds_of
 from verikit.probes.logs.tracebacks import (
     BARE,
     HEADER,
@@ -109,7 +112,7 @@ class Story(Tracebacks):
         """A run begins: what was told before belongs to an earlier one."""
         self.forget()
         self.progress, self.markers, self.stops = Kept(), Kept(), Kept()
-        self.retry_forms, self.fence, self.figures = {}, None, Figures()
+        self.retry_forms, self.fence, self.figures, self.sentences = {}, None, Figures(), {}
         self.run_start = number
         self.runs += 1
         self.programs, self.wanted_ready, self.elastic = {}, None, {}
@@ -165,8 +168,8 @@ class Story(Tracebacks):
                 self._catch_up()
                 if plan is None:
                     self._learn(number, raw, form)
-                else:
-                    self._line(number, raw, quiet=plan is False)
+                elif self._line(number, raw, quiet=plan is False) is False and plan and plan is not True:
+                    self._said(number, raw, plan[0])
             if self.own:
                 self._user(number, raw)
             number += 1
@@ -200,6 +203,8 @@ class Story(Tracebacks):
         """Meets a form: what its later copies need is one of False (nothing), True (a full look), or a plan."""
         short = _short(raw)
         plan = self._line(number, raw)
+        if plan is False:
+            plan = self._sentence(number, raw)
         self.met += form not in self.forms
         if len(self.forms) < FORMS:
             again = plan is not False and not isinstance(plan, tuple) and any(word in short for word in DIGITS_MATTER)
@@ -221,6 +226,9 @@ class Story(Tracebacks):
     def _again(self, number, raw, plan):
         """A copy of a line that only counts something: its digits are read, nothing else."""
         name, role, search, setup, watched = plan
+        if role == "said":
+            self._said(number, raw, name)
+            return
         text = plain(decode(raw))
         found = search(text)
         if found:
@@ -228,6 +236,29 @@ class Story(Tracebacks):
             self._count(number, name, role, of.get("n"), of.get("of"), of.get("epoch"), setup, text[: clock.LOOKED_AT])
         if watched:
             self.figures.read(Line(number, text, text, None, None, None, 0, ()), name)
+
+    def _sentence(self, number, raw):
+        """The plan for copies of a line that no table knows: its figures are followed, if it has some."""
+        if len(raw) > 400 or b"\r" in raw or b"\x1b" in raw or not FIGURE.search(raw):
+            return False
+        key = key_of(raw).decode("latin-1")
+        if key not in self.sentences:
+            if len(self.sentences) >= MOST:
+                return False
+            line = undress(number, raw)
+            prefix = max(0, len(raw) - len(line.text.encode("utf-8", "replace")))
+            works = re.search("[A-Za-z]", line.text) and not NO_WORK.search(line.text)
+            self.sentences[key] = Sentence(number, raw, kinds_of(raw, prefix), bool(works))
+        self._said(number, raw, key)
+        return key, "said", None, False, False
+
+    def _said(self, number, raw, key):
+        sentence = self.sentences.get(key)
+        grown = sentence.read(number, raw) if sentence else None
+        if grown is not None:
+            self._count(
+                number, key[:80], "said", grown, None, None, False, raw[: clock.LOOKED_AT].decode("utf-8", "replace")
+            )
 
     def _line(self, number, raw, quiet=False):
         """Reads one line; answers what its form's later copies need."""
@@ -265,13 +296,15 @@ class Story(Tracebacks):
         """Text that the job wrote for somebody: between fences, nothing counts."""
         if self.fence is None:
             if len(stripped) < 100 and stripped[0] in "`~<-=>[" and FENCE_OPEN.match(stripped) and not line.dressed:
-                self.fence = line.number
+                begins = stripped[:2] if stripped[:2] in tables.FENCE_ENDS else stripped[0]
+                self.fence = [line.number, tables.FENCE_ENDS[begins]]
                 return True
             return False
-        if FENCE_CLOSE.match(stripped):
+        if stripped.startswith(self.fence[1]) and FENCE_CLOSE.match(stripped):
             self.fence = None
             return True
-        if line.number - self.fence > 400 or line.level or len(line.dressed) > 0:
+        # What only begins like a level may be the text's own; a time or a rank is the program's.
+        if line.number - self.fence[0] > 400 or any(name not in ("level", "basic") for name in line.dressed):
             self.fence = None  # nobody closed it: the program speaks again
             return False
         return True
@@ -414,6 +447,10 @@ class Story(Tracebacks):
             if not found:
                 continue
             if name in ("counter", "of", "percent", "shard-file", "epoch", "step") and HEARTBEAT.search(text):
+                continue
+            if role == "item" and UNFINISHED.search(text):
+                continue
+            if name == "step" and PAST_STEP.search(text[: found.start("n")]):
                 continue
             if name == "of" and "glog" in line.dressed and line.level > 20:
                 continue  # torch's compiler names its graphs so

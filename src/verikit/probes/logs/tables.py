@@ -63,6 +63,7 @@ EXCEPTIONS = (
     ("exc-ray-oom", "root", r"ray\.exceptions\.OutOfMemoryError|OutOfMemoryError: (?:Task|Actor) was killed due to the node running low", "host_oom", "", "ray"),
     ("exc-ray-actor", "messenger", r"(?:ray\.\S+\.)?(?:ActorDiedError|RayActorError|WorkerCrashedError|ActorUnavailableError|LocalRayletDiedError|NodeDiedError)", "engine_dead", "", "Logic-RL#18"),
     ("exc-ray-task", "messenger", r"(?:ray\.exceptions\.)?RayTaskError", "python_exception", "", "verl#2398"),
+    ("exc-bridge", "messenger", r"(?:[\w.]+\.)?Py4J\w*Error\b|\w*(?:Error|Exception): An error occurred while calling", "python_exception", "", "py4j"),
     ("exc-pool", "messenger", r"(?:[\w.]+\.)?(?:BrokenProcessPool|ProcessRaisedException|ProcessExitedException|CalledProcessError|SubprocessError)\b", "python_exception", "", "known"),
     ("exc-loader-worker", "messenger", r"RuntimeError: DataLoader worker \(pid\(?s?\)? [\d, ]+\) exited unexpectedly", "killed", "", "pytorch"),
     ("exc-loader-killed", "unclear", r"RuntimeError: DataLoader worker \(pid\(?s?\)? [\d, ]+\) is killed by signal: (?:Killed|Terminated)", "killed", "fewer loader workers: the kernel probably ran out of memory", "unsloth#2693"),
@@ -73,6 +74,7 @@ EXCEPTIONS = (
     ("exc-kv-cache", "root", r"ValueError: (?:To serve at least one request|The model's max seq len|No available memory for the cache)", "config_error", "lower max_model_len, or raise gpu_memory_utilization", "vllm#25837"),
     ("exc-vllm-free", "root", r"ValueError: Free memory on device", "cuda_oom", "something else holds the GPU: see nvidia-smi, or lower gpu_memory_utilization", "vllm#19415"),
     ("exc-sgl-mem", "root", r"(?:RuntimeError|ValueError): Not enough memory\. Please try to increase --mem-fraction-static", "cuda_oom", "raise --mem-fraction-static, or use more GPUs", "sglang"),
+    ("exc-java-oom", "root", r"java\.lang\.OutOfMemoryError", "host_oom", "raise the heap (-Xmx), or give the job less at once", "JVM"),
     ("exc-cuda-oom", "root", r"[\w.]*OutOfMemoryError\b|\w+(?:Error|Exception): (?:CUDA|HIP|XPU|MPS backend)[^\n]{0,40}out of memory|\w+(?:Error|Exception): cu(?:blas|dnn|da)\w*_?(?:STATUS_)?(?:ALLOC_FAILED|OUT_OF_MEMORY)", "cuda_oom", "", "pytorch"),
     ("exc-cublas-alloc", "root", r"RuntimeError: CUDA error: (?:out of memory|CUBLAS_STATUS_ALLOC_FAILED)", "cuda_oom", "", "pytorch"),
     ("exc-jax-oom", "root", r"(?:[\w.]+\.)?(?:XlaRuntimeError|JaxRuntimeError|ResourceExhaustedError|RuntimeError|InternalError|ValueError): (?:RESOURCE_EXHAUSTED|OOM when allocating|Resource exhausted)", "cuda_oom", "", "jax#13428"),
@@ -120,7 +122,7 @@ SIGNS = (
     ("slurm-preempt", "root", r"(?:slurmstepd|srun)(?:-[\w.-]+)?: error: (?:\*\*\* )?(?:JOB|STEP|Job|Step)[^\n]{0,120}DUE TO (?:PREEMPTION|JOB REQUEUE)|(?:The )?(?:[Ss]pot|[Pp]reemptible) (?:[Ii]nstance|VM|node)[^\n]{0,60}(?:interrupt|preempt|terminat|reclaim)", "preempted", "", "submitit#1708"),
     ("slurm-node", "root", r"(?:slurmstepd|srun)(?:-[\w.-]+)?: error: (?:\*\*\* )?(?:JOB|STEP|Job|Step)[^\n]{0,120}DUE TO NODE FAILURE|srun: error: Node failure on|salloc: error: Node failure", "node_failure", "", "JAX-Toolbox#398"),
     ("slurm-cancel", "unclear", r"slurmstepd(?:-[\w.-]+)?: error: \*\*\* (?:JOB|STEP) [\d._\[\]+]+ ON \S+ CANCELLED AT \S+ \*\*\*", "killed", "somebody or the scheduler cancelled it: ask sacct", "pySCENIC#456"),
-    ("cuda-oom", "root", r"(?:CUDA|HIP) out of memory|CUDA error: out of memory|\S{0,60}: cudaMalloc failed: out of memory|\S{0,80}(?:unable|failed) to allocate \w+ (?:\w+ )?buffer|cudaMalloc failed: out of memory|torch\.(?:cuda\.)?OutOfMemoryError|RESOURCE_EXHAUSTED: Out of memory|Out of memory (?:while trying to )?allocat|Not enough memory\. Please try to increase --mem-fraction-static", "cuda_oom", "", "ollama#12634"),
+    ("cuda-oom", "root", r"(?:CUDA|HIP) out of memory|CUDA error: out of memory|\S{0,60}: cudaMalloc failed: out of memory|\S{0,80}(?:unable|failed) to allocate \w+ (?:\w+ )?buffer|cudaMalloc failed: out of memory|[Cc]uda [Rr]untime \(out of memory\)|torch\.(?:cuda\.)?OutOfMemoryError|RESOURCE_EXHAUSTED: Out of memory|Out of memory (?:while trying to )?allocat|Not enough memory\. Please try to increase --mem-fraction-static", "cuda_oom", "", "ollama#12634"),
     ("ggml-alloc", "root", r"ggml_\w+: (?:allocating [\d.]+ MiB on device \d+: cudaMalloc failed|failed to allocate)|ggml_gallocr_\w+: failed to allocate|alloc_tensor_range: failed to allocate|llama_(?:model_load|init_from_model|kv_cache_\w+|context)\S*: (?:error loading model: unable to allocate|failed to (?:allocate|initialize))", "cuda_oom", "", "llama.cpp#7366"),
     ("llama-load", "root", r"(?:llama_model_load\w*|gguf_init_from_file\w*): (?:error|failed)|error loading model|(?:srv +load_model|main|common_init_from_params): (?:error: )?(?:failed to load model|unable to load model|exiting due to model loading error)", "checkpoint_mismatch", "the model file is damaged or of an unknown format", "llama.cpp"),
     ("assert-device", "root", r"\S+\.(?:cu|cuh|cpp):\d+: \S[^\n]{0,200}Assertion `[^`\n]{1,300}` failed|[^\n]{0,200}: block: \[\d+,\d+,\d+\], thread: \[\d+,\d+,\d+\] Assertion", "cuda_error", "an index is out of range: check labels and embedding sizes", "TGI#2593"),
@@ -198,8 +200,8 @@ BENIGN = (
     ("plugins", "line", r"[Uu]nable to register cu(?:FFT|DNN|BLAS)|computation placer already registered|libnccl-net\S*: cannot open|NET/Plugin|Local rendezvous is aborting with status: (?:OUT_OF_RANGE|0)|End of sequence|could not find (?:drivers|TensorRT)|TF-TRT Warning|Could not load dynamic library|cuInit: |No plugin found|OVERFLOW! (?:Rank|Skipping)|Skipping step\b|destroy_process_group\(\) was not called|has NOT been destroyed|leaked semaphore|leaked shared_memory|resource_tracker|can potentially cause a hang|out of resource|Triton is not available|Error getting GPU|not a valid NVTX|Address family not supported|errno: 97|Invalid hostname|Notebook JSON is invalid", "register|libnccl|NET/Plugin|rendezvous|sequence|could not|Could not|TF-TRT|cuInit|plugin|OVERFLOW|Skipping|destroy|DESTROYED|leaked|resource|hang|Triton|GPU|NVTX|family|errno|hostname|Notebook", "", "tensorflow#62075, nccl-tests#227, DeepSpeed#931"),
     ("gc-trace", "trace", r"^Exception ignored (?:in|while)\b|^Error in atexit\._run_exitfuncs|^Exception in thread Thread-\d+ \(most likely raised during interpreter shutdown\)|^--- Logging error ---|^Error in sys\.excepthook|^Traceback below is (?:expected|harmless)", "", "", "tqdm#1677"),
     ("queued", "retry", r"\b(?:cannot be scheduled|queued and waiting|still (?:waiting|pending|queued)|is pending|[Hh]eartbeat)\b|^(?:[Ss]till )?[Ww]aiting (?:for|on|until)\b", "scheduled|queued|pending|waiting|eartbeat", "", "ray, slurm"),
-    ("contained", "contain", r"Exception in ASGI application|[Ee]rror (?:in|while|when) (?:preprocessing|processing|handling|parsing|serving)|\b[Bb]ad [Rr]equest\b|\b(?:skip|skipping|skipped|dropped|dropping|discarding)\b(?! iterations| ?[=:] ?\d| \d+ (?:tok|step))|\bUncaught exception (?:GET|POST)|\brequest \S{1,60} (?:failed|aborted)|\bTrial \d+ failed\b|^Task \S{1,200} (?:raised |rejected)|[Ff]ailed to (?:process|parse|decode|fetch|download|load) (?:sample|record|row|request|image|document|item|file|url|shard)|Task exception was never retrieved|Unclosed client session|\bcontinuing\b|\bmoving on\b|marking (?:it )?as failed|quarantin", "xception|rror|equest|kip|drop|discard|ailed|never|aised|nclosed|ontinuing|oving|arking|uarantin", "", "vllm, own set"),
-    ("stop", "stop", r"\b(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:SIGTERM|SIGINT|SIGUSR1|signal (?:15|2)\b|termination signal|terminate signal|interrupt)|\bSIG(?:TERM|INT) received\b|\b[Ss]hut(?:ting)? ?down (?:requested|triggered|gracefully|initiated|signal|on (?:user )?request)|\b[Gg]raceful(?:ly)? (?:shutdown|stop|exit|shutting)\b(?! ?(?:timeout|period|is\b|enabled|handler|of\b|=|:))|^\^C|\bKeyboardInterrupt\b|\bInterrupted by user\b|\b[Ss]top requested\b|\b[Ss]topping (?:server|all|on request)|Detected KeyboardInterrupt|shutdown triggered|operator requested (?:a )?(?:stop|shutdown)|Interrupt(?:ed)?, shutting down|signal received, (?:starting|shutting)|starting graceful shutdown|^Shutting down(?: FastAPI HTTP)?(?: server)?\.?$|Handling signal: (?:term|int|quit)|Shutdown confirmed|Signal \((?:2|15)\) received|Received second interrupt|cleaning up before exit", "SIG|ignal|hut|raceful|^C|nterrupt|trl|top|Received|received", "", "vllm#36270"),
+    ("contained", "contain", r"Exception in ASGI application|[Ee]rror (?:(?:in|while|when|during) )?(?:preprocessing|processing|handling|parsing|serving)|\b[Bb]ad [Rr]equest\b|\b(?:skip|skipping|skipped|dropped|dropping|discarding)\b(?! iterations| ?[=:] ?\d| \d+ (?:tok|step))|\bUncaught exception (?:GET|POST)|\brequest \S{1,60} (?:failed|aborted)|\bTrial \d+ failed\b|^Task \S{1,200} (?:raised |rejected)|[Ff]ailed to (?:process|parse|decode|fetch|download|load) (?:sample|record|row|request|image|document|item|file|url|shard)|Task exception was never retrieved|Unclosed client session|\bcontinuing\b|\bmoving on\b|marking (?:it )?as failed|quarantin", "xception|rror|equest|kip|drop|discard|ailed|never|aised|nclosed|ontinuing|oving|arking|uarantin", "", "vllm, own set"),
+    ("stop", "stop", r"\b(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:SIGTERM|SIGINT|SIGUSR1|signal (?:15|2)\b|termination signal|terminate signal|interrupt)|\bSIG(?:TERM|INT) received\b|\b[Ss]hut(?:ting)? ?down (?:requested|triggered|gracefully|initiated|signal|on (?:user )?request)|\b[Gg]raceful(?:ly)? (?:shutdown|stop|exit|shutting)\b(?! ?(?:timeout|period|is\b|enabled|handler|of\b|=|:))|^\^C|\bKeyboardInterrupt\b|\bInterrupted by user\b|\b[Ss]top requested\b|\b[Ss]topping (?:server|all|on request)|Detected KeyboardInterrupt|shutdown triggered|operator requested (?:a )?(?:stop|shutdown)|Interrupt(?:ed)?, shutting down|signal received, (?:starting|shutting)|starting graceful shutdown|^Shutting down(?: FastAPI HTTP)?(?: server)?\.?$|Handling signal: (?:term|int|quit)|Shutdown confirmed|Signal \((?:2|15)\) received|\b[Ss]ignal (?:2|15)\b[^\n]{0,80}\b(?:stop|finish|shut|sav|exit|end)|\b(?:[Ss]topp(?:ed|ing)|[Ee]xit(?:ed|ing)|[Qq]uit(?:ting)?|[Ee]nd(?:ed|ing)) (?:on|at|by|as) (?:user |operator |your )?(?:request(?:ed)?|demand)\b|Received second interrupt|cleaning up before exit", "SIG|ignal|hut|raceful|^C|nterrupt|trl|top|Received|received", "", "vllm#36270"),
 )  # fmt: skip
 
 # A program is told by its signature; then only its own ready markers count (its libraries have markers too, earlier).
@@ -246,6 +248,7 @@ MARKERS = (
     ("sglang-start", "start", r"server_args=ServerArgs\(", "", "", "sglang"),
     ("launch-start", "start", r"(?:launch(?:ing)?|starting run|run started|new run|=== start(?:ing)?|-+ ?start(?:ing)? run)[:= ]", "", "", "own set"),
     ("restart-start", "start", r"(?:\[[^\]]{0,60}\] )?(?:Restarting (?:worker group|job|training|server)|.{0,40}worker group .{0,40}restart|Started server process \[\d+\])", "", "", "torch elastic, uvicorn"),
+    ("worker-again", "replaced", r"Booting worker with pid|(?:[\w:#-]+ ){0,3}(?:[Rr]espawn(?:ed|ing)|[Rr]estart(?:ed|ing)) (?:\w+ )?(?:worker|replica|child|process|actor)\b|(?:Adding|Started|Starting|Spawned) (?:\d+ |a )?(?:new )?(?:replicas?|workers?|child(?:ren)?)\b|(?:New|new|Replacement|replacement) (?:worker|replica|process) ", "", "", "gunicorn, Ray Serve"),
     ("hf-done", "done", r"\{'train_runtime':|Training completed\. Do not forget|\*{5} train metrics \*{5}", "", "", "transformers"),
     ("lightning-done", "done", r"`?Trainer\.(?:fit|test|validate|predict)` stopped: |Trainer was signaled to stop|Epoch \d+: 100%.{0,200}max_epochs", "", "", "Lightning"),
     ("megatron-done", "done", r"\[after training is done\]|\[exiting program (?:at|after) ", "", "", "Megatron-LM"),
@@ -253,7 +256,7 @@ MARKERS = (
     ("lm-eval-done", "done", r"\| *Tasks? *\| *Version *\|", "", "", "lm-eval-harness"),
     ("nccl-tests-done", "done", r"# Avg bus bandwidth +:", "", "", "nccl-tests"),
     ("gpu-burn-done", "done", r"Tested \d+ GPUs:", "", "", "gpu-burn"),
-    ("slurm-done", "done", r".{0,80}(?:state COMPLETED|exit 0\b|ExitCode[=:] ?0:0|exit(?:ed)?(?: with)?(?: code| status)?[ =:]+0\b)", "", "", "site epilogs"),
+    ("slurm-done", "done", r".{0,80}(?:state COMPLETED|exit 0\b|ExitCode[=:] ?0:0|exit(?:ed)?(?: with)?(?: (?:return |exit )?code| status)?[ =:]+0\b|\bexit(?:s|ed) (?:successfully|normally|cleanly|ok|OK)\b)", "", "", "site epilogs, deepspeed"),
     ("generic-done", "done", r"(?:[\w.:/-]+: )?(?:={2,} ?)?(?:(?:All |all )?(?:done|Done|DONE|finished|Finished|FINISHED|completed|Completed|complete|Complete|COMPLETE|COMPLETED)(?:[.!]*$|[.!:,] +(?!\d+ ?(?:/|of\b)|\d[\d.]* ?[%kKMGT])| +(?:in|at|after|on|with|without|successfully|all|processing|training|running|writing|everything|\W)(?:\W|$))|(?:[Tt]raining|[Ee]valuation|[Ee]val|[Jj]ob(?: \d+)?|[Rr]un|[Gg]eneration|[Ii]nference|[Ee]xport|[Pp]rocessing|[Dd]ownload|[Cc]onversion|[Pp]ipeline|[Ss]cript|[Pp]reprocessing|[Tt]okenization|[Bb]enchmark|[Ee]verything|[Aa]ll \S+(?: \S+)?)(?: \S+)? (?:is |has |have |are |was |were )?(?:done|finished|complete|completed|ended|succeeded|successful|saved|written)\b|[Ss]uccessfully (?:completed|finished|generated|saved|exported|converted|wrote|written|processed|installed|built|uploaded|trained|evaluated|pushed|merged|quantized|downloaded|copied|transferred)|[Ff]inished (?:training|evaluation|all|run|in|at|after|generating|processing|successfully)|[Cc]ompleted (?:in|all|successfully)|[Ee]xiting (?:normally|cleanly|with (?:code|status) 0)|[Bb]ye[.!]?$|[Ww]all(?:clock)? time[: ]|[Tt]otal (?:time|runtime|elapsed)[: ]|[Tt]ime (?:taken|elapsed): |(?:[Rr]esults?|[Oo]utputs?|[Pp]redictions) (?:saved|written) to|(?:[Ww]rote|[Ss]aved) (?:(?:all )?(?:outputs?|results?|predictions|metrics|\d+ \w+)|final)\b|[Ss]aved final (?:model|checkpoint)|[Ff]inal (?:results?|metrics?|accuracy|score|loss|model|checkpoint)\b|[Mm]erged and saved|[Ww]rote \S+(?: \S+)? \(\d+ \w+, 0 failed)", "", "", "own set"),
     ("wandb-done", "done", r"wandb: (?:Synced|View run|Run summary|Find logs at|Run history)|wandb: 🚀 View run", "", "", "wandb"),
     ("ray-done", "done", r"Job '[^']{1,60}' succeeded", "", "", "Ray"),
@@ -283,6 +286,7 @@ PROGRESS = (
     ("sglang", "serve", r"^(?P<n>)(?:Decode|Prefill) batch", "", "", "sglang"),
     ("vllm", "serve", r"(?P<n>)Avg prompt throughput: [\d.]+ tokens/s, Avg generation throughput: (?!0\.0 )[\d.]+ tokens/s", "throughput", "", "vllm"),
     ("access", "serve", r"\"(?:POST) (?!/(?:health|metrics|ping|ready|live))\S{1,200} HTTP/[\d.]+\"? 200(?P<n>)", "POST", "", "uvicorn"),
+    ("answered", "serve", r"\b(?:POST|PUT) /\S{0,200} 200\b(?P<n>)", "POST|PUT", "", "Ray Serve"),
     ("tgi", "serve", r"(?:text_generation_router\S*: )(?:\S+: )?Success(?P<n>)", "Success", "", "TGI"),
     ("llama-slot", "serve", r"^(?:slot +(?:print_timing|release)|srv +log_server_r: request: POST \S+ \S+ 200)(?P<n>)", "", "", "llama.cpp"),
     ("celery", "serve", r"^Task \S{1,200} succeeded in (?P<n>)", "", "", "Celery"),
@@ -291,7 +295,7 @@ PROGRESS = (
     ("clu", "step", r"^\[(?P<n>\d+)\]:? +[\w/]*(?:loss|acc|accuracy|perplexity)\w*[=:] ?\S", "", "", "clu.metric_writers"),
     ("xgboost", "step", r"^\[(?P<n>\d+)\]\s+\w+-\w+:", "", "", "XGBoost, LightGBM"),
     ("table", "step", r"\| +(?:iterations|total_timesteps|n_updates) +\| +(?P<n>\d+)", "|", "", "stable-baselines3"),
-    ("counter", "item", r"(?:^|[^\w.#])(?:[Dd]one|[Pp]rocessed|[Cc]ompleted|[Cc]omplete|[Ff]inished|[Gg]enerated|[Ww]rote|[Ww]ritten|[Pp]rogress|[Ss]amples?|[Tt]asks?|[Ss]hards?|[Ii]tems?|[Ff]iles?|[Dd]ocs?|[Dd]ocuments?|[Cc]hunks?|[Pp]rompts?|[Rr]equests?|[Rr]ows?|[Rr]ecords?|[Ee]xamples?|[Ii]mages?|[Qq]uestions?|[Pp]roblems?|[Ee]pisodes?|[Rr]ollouts?|[Ss]equences?|[Vv]ideos?|[Pp]ages?|[Pp]arts?|[Rr]ounds?|[Tt]rials?|[Ee]valuated|[Ss]cored|[Cc]ases?)[\"']?[ =:]+\[? *(?P<n>\d+)(?: *(?:/|of) *(?P<of>\d+))?", "", "", "own set"),
+    ("counter", "item", r"(?:^|[^\w.#])(?:[Dd]one|[Pp]rocessed|[Cc]ompleted|[Cc]omplete|[Ff]inished|[Gg]enerated|[Ww]rote|[Ww]ritten|[Pp]rogress|[Ss]amples?|[Tt]asks?|[Ss]hards?|[Ii]tems?|[Ff]iles?|[Dd]ocs?|[Dd]ocuments?|[Cc]hunks?|[Pp]rompts?|[Rr]equests?|[Rr]ows?|[Rr]ecords?|[Ee]xamples?|[Ii]mages?|[Qq]uestions?|[Pp]roblems?|[Ee]pisodes?|[Rr]ollouts?|[Ss]equences?|[Vv]ideos?|[Pp]ages?|[Pp]arts?|[Rr]ounds?|[Tt]rials?|[Ee]valuated|[Ss]cored|[Cc]ases?)[\"']?[ =:]+\[? *(?P<n>\d+)(?!\d|\.\d| ?(?:ms|s|secs?|seconds?)\b)(?: *(?:/|of) *(?P<of>\d+))?", "", "", "own set"),
     ("of", "item", r"(?:^|[\s\[(=:|])(?P<n>\d+) *(?:/|of) *(?P<of>[1-9]\d*)(?! \d\d:\d)(?:[\s\]),:;|.]|$)", "/| of ", "", "own set"),
     ("percent", "item", r"(?:^|[\s\[(=:|])(?P<n>\d{1,3}(?:\.\d+)?) ?%(?: (?:done|complete|completed)|[\])|,;]|\s+[\d.,]+ ?[kKMGT]?i?B/s|$)", "%", "", "known"),
     ("shard-file", "item", r"\b(?:shard|part|chunk|data)[-_]?(?P<n>\d{3,})\S* (?:written|saved|done|complete|uploaded)", "shard|part|chunk|data", "", "own set"),
@@ -308,7 +312,11 @@ PHASES = (
 )  # fmt: skip
 
 # Ends that were none.
-NOT_DONE = r"\bwith (?:\w+ )?(?:errors?|failures?|exceptions?)\b|\b(?:exit|return)(?:ed)?(?: with)?(?: code| status)?[ =:]+-?[1-9]|FAILED|TIMEOUT|CANCELLED|OUT_OF_MEMORY|[Uu]nsuccessful|[Nn]ot (?:yet )?(?:done|complete|finished)|(?<!x)[Ff]ailed\b(?! ?[=:]? ?0)(?<!0 failed)"
+UNFINISHED = r"\b[Nn](?:ot|OT) (?:yet |all )?(?:done|complete|finished|COMPLETE|FINISHED|DONE)|\b[Ii]ncomplete\b"
+NOT_DONE = (
+    UNFINISHED
+    + r"|\bwith (?:\w+ )?(?:errors?|failures?|exceptions?)\b|\b(?:exit|return)(?:ed)?(?: with)?(?: code| status)?[ =:]+-?[1-9]|FAILED|TIMEOUT|CANCELLED|OUT_OF_MEMORY|[Uu]nsuccessful|(?<!x)[Ff]ailed\b(?! ?[=:]? ?0)(?<!0 failed)"
+)
 
 # Last words of a good end, and of a bad one.  They are asked only of the last lines of a log that has no plainer sign.
 CLOSING = (
@@ -337,7 +345,7 @@ EARLY = (
 )
 UNDERWAY = r"[\W_]{0,12}(?:[\w./-]+:? ){0,3}(?:[Ss]aving|[Ww]riting|[Uu]ploading|[Pp]ushing|[Ee]xporting|[Ee]valuating|[Mm]erging|[Gg]enerating)\b"
 NO_CLOSING = r"[Cc]heckpoint|ckpt|\b(?:[Ss]teps?|[Ee]poch|[Ii]ter\w*|[Ss]hard|[Pp]art|[Cc]hunk|[Bb]atch\w*|[Rr]anks?|[Cc]ached?|[Ll]ogs?|[Cc]onfig\w*|[Tt]okenizer|[Vv]ocab|[Tt]e?mp|[Ss]tage|[Pp]hase|[Tt]ask|[Rr]ound|[Ss]ample|[Rr]equest|[Ll]oad\w*|[Ii]nit\w*|[Ss]etup|[Ss]tartup|[Ww]arm-?up|[Cc]ompil\w+|[Dd]ownload\w*|[Hh]andshake|[Cc]onnect\w*|[Ff]lush\w*|[Gg][Cc]|[Gg]raphs?|[Cc]aptur\w+|[Pp]rofil\w+|[Ss]tarting|[Bb]egin\w*|[Nn]ext|[Rr]emaining|[Ll]eft|[Pp]artial\w*)\b(?!\w* to do)"
-LAST_WORDS = r"\b(?:[Ee]rror|ERROR|ERR!|[Ff]atal|FATAL|[Ff]ail(?:ed|ure)|FAIL(?:ED|URE)?|[Aa]bort(?:ed|ing)|[Cc]an ?not|[Cc]ould not|[Uu]nable to|[Ii]nvalid|[Nn]o such|not found|[Dd]enied|[Rr]efused|[Ff]orbidden|[Uu]nauthorized|timed out|[Cc]orrupt(?:ed)?|[Ee]xpired|exit (?:code|status) [1-9]|ELIFECYCLE|Wrote only|[Bb]roken pipe|[Dd]isconnect(?:ed)?|reset by peer|closed by remote host|[Uu]nreachable)\b"
+LAST_WORDS = r"\b(?:[Ee]rror|ERROR|ERR!|[Ff]atal|FATAL|[Ff]ail(?:ed|ure)|FAIL(?:ED|URE)?|[Aa]bort(?:ed|ing)|[Cc]an ?not|[Cc]ould not|[Uu]nable to|[Ii]nvalid|[Nn]o such|not found|[Dd]enied|[Rr]efused|[Ff]orbidden|[Uu]nauthorized|timed out|[Cc]orrupt(?:ed)?|[Ee]xpired|exit (?:code|status) [1-9]|ELIFECYCLE|Wrote only|[Bb]roken pipe|[Dd]isconnect(?:ed)?|reset by peer|closed by remote host|[Uu]nreachable|[Gg]iv(?:e|es|ing|en) up|[Gg]ave up|[Bb]ail(?:s|ed|ing)? out|[Dd]iverged|[Uu]nrecoverable|[Ss]topping (?:the )?(?:whole |entire )?(?:run|job|script|here|now)|(?:exit|return) (?:status|code)(?: will be| is)?[ =:]+[1-9]|[Nn](?:ot|OT) (?:complete|finished|done|COMPLETE|FINISHED|DONE)|[Ii]ncomplete|[Mm]ismatch(?:es|ed)?|(?:won't|will not|refus(?:e|es|ing) to) (?:go on|continue|proceed|start)|[Pp]anic(?:ked)?|[Cc]rash(?:ed)?|[Ee]xceeded|(?:[Mm]ust|[Ss]hould) (?:not )?(?:be|have|match|equal)\b)\b"
 
 # An end of what comes before training or serving, and what says that one of those was to come.
 PREPARED = r"(?:[\w.:/-]+: )?(?:[Aa]ll )?(?:[Ss]uccessfully )?(?:[\w-]+ ){0,2}(?:[Dd]ownload|[Tt]okeniz|[Pp]re-?process|[Cc]onver(?:sion|ted)|[Ii]nstalled|[Bb]uilt|[Cc]opied|[Tt]ransferred)"
@@ -346,10 +354,27 @@ TRAINER = r"\b(?:[Tt]rain(?:er|ing)\b(?! (?:data|set|split|corpus|shard))|[Oo]pt
 # Behind such a line no end has come yet, whatever was done before it.
 BEGINS_AGAIN = r"(?:[\w./-]+: ){0,2}(?:Loading|Starting|Launching|Initializing|Resuming|Beginning|Compiling|Capturing|loading|starting|launching|initializing|resuming)\b"
 
+# Words before a step that tell of one long past, not of one just done.
+PAST_STEP = (
+    r"\b(?:[Ll]ast|[Ll]atest|[Bb]est|[Gg]ood|[Rr]esum\w*|[Rr]estor\w*|[Ff]rom|[Ss]ince|[Uu]ntil|[Ee]very)\b[^=|]{0,40}$"
+)
+
 # Idle heartbeats and timers: their numbers grow while nothing is done.
-HEARTBEAT = r"\b(?:[Hh]eartbeat|still (?:waiting|running|alive)|keep-?alive|alive|[Ww]aiting|waited|[Ee]lapsed: |uptime|attempts?|[Rr]etr(?:y|ying|ies)|poll(?:ing)?|idle|watchdog)\b"
+HEARTBEAT = r"\b(?:[Tt]r(?:y|ies) #?\d|[Hh]eartbeat|still (?:waiting|running|alive)|keep-?alive|alive|[Ww]aiting|waited|[Ee]lapsed: |uptime|attempts?|[Rr]etr(?:y|ying|ies)(?![ =:]*0\b)|poll(?:ing)?|idle|watchdog)\b"
+
+# Sentences whose growing figures count no work: processes and ports, attempts, what has been waited for or lost.
+NO_WORK = (
+    HEARTBEAT
+    + r"|\b(?:pid|PID|port|ports|[Bb]ooting|[Ss]pawn\w*|[Rr]e-?start\w*|[Ff]ail\w*|[Dd]ied|[Dd]ead|[Kk]ill\w*|[Ee]rrors?|[Ss]leep\w*"
+    r"|[Tt]imed? ?out|[Tt]imeouts?|[Pp]ending|[Qq]ueued?|[Ll]ock\w*|[Cc]onnect\w*|[Pp]ing|[Hh]ealth\w*)\b"
+)
+
+# What a worker says that has nothing to do: it may say so for as long as it likes.
+IDLE = r"\b(?:[Ii]dle|[Nn]o (?:new |more |pending )?(?:jobs?|tasks?|messages?|requests?|work|files?|changes)|[Qq]ueue (?:is )?empty|0 (?:jobs?|tasks?|messages?|requests?)|[Nn]othing to do|[Ss]tandby|[Hh]ealthy|[Hh]ealth ?check\w*|[Uu]p to date)\b"
 
 # Fences around text that a model or a user wrote.
 FENCE_OPEN = r"(?:```+\w*|~~~+|<\|(?:assistant|im_start|begin)[^\n]{0,40}|-{3,} ?(?:BEGIN|begin|model|MODEL|sample|generated|output|completion|response)[^\n]{0,60}|={3,} ?(?:BEGIN|generated|completion|sample|model|output|response|prompt)[^\n]{0,60}|<(?:output|completion|response|answer|generation|sample|model_output|think|assistant)>|>{3,} ?(?:BEGIN|begin|output|completion|response|generated|sample)[^\n]{0,60}|\[(?:BEGIN|begin)[^\]\n]{0,60}\])"
+FENCE_ENDS = {"`": "`", "~": "~", "<|": "<|", "-": "-", "=": "=", "<": "</", ">": "<", "[": "["}
+"""What a closing fence begins with, by the beginning of the opening one: text within a fence may have fences of its own."""
 FENCE_CLOSE = r"(?:```+$|~~~+$|<\|(?:im_end|end)[^\n]{0,40}|-{3,} ?(?:END|end)[^\n]{0,60}|={3,} ?(?:END|end)[^\n]{0,60}|</(?:output|completion|response|answer|generation|sample|model_output|think|assistant)>|<{3,} ?(?:END|end|output|completion|response|generated|sample)?[^\n]{0,60}|\[(?:END|end)[^\]\n]{0,60}\])"
 QUOTES = r"(?:[\w .#/\[\]=-]{0,80})?\b(?:[Cc]ompletion|[Oo]utput|[Rr]esponse|[Gg]enerated(?: text)?|[Aa]nswer|[Pp]rompt|[Mm]odel (?:said|output)|[Ss]ample \d+|[Pp]rediction|[Gg]eneration|assistant|user)(?: ?\(?#?\d+\)?)?:$"

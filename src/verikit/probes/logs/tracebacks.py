@@ -164,7 +164,7 @@ class Tracebacks:
         """Behind the exception's line: its further lines, a chained traceback, or somebody's next message."""
         block.after += 1
         if len(block.message) < 6 and not line.dressed:
-            block.message.append(stripped[:300])
+            block.message.append((line.number, stripped[:1000], line.raw[:1000]))
         if block.after > MESSAGE_LINES or line.number - block.last > 200:
             self._close(block)
             return False
@@ -211,10 +211,16 @@ class Tracebacks:
             (kind, role, name, hint), (number, text, raw, rank, pid) = min(
                 told, key=lambda pair: ROLES.get(pair[0][1], 9)
             )
-        for further in block.message if role == "plain" else ():
-            other = kind_of_exception("%s: %s" % (text.split(":")[0], further))
+        for _, further, _ in block.message if role == "plain" else ():
+            other = kind_of_exception("%s: %s" % (text.split(":")[0], further[:300]))
             if other[1] != "plain":
                 kind, role, name, hint = other
+                break
+        for place, further, whole in block.message if role == "messenger" else ():
+            others = [kind_of_exception(part) for part in further.split(": ")[:16]]
+            other = next((one for one in others if one[1] == "root"), None)
+            if other:  # what it passes on stands behind it: another language's exception
+                (kind, role, name, hint), number, raw = other, place, whole
                 break
         head = block.errors[-1]
         excused = any(one.search(error[1]) for error in block.errors for one in self.ignore)

@@ -6,6 +6,7 @@ import re
 from verikit.probes.logs import clock, tables
 from verikit.probes.logs.envelopes import undress
 from verikit.probes.logs.rows import BEGINS_AGAIN, BENIGN, NOT_DONE, PHASES, may
+from verikit.probes.logs.sentences import GONE, key_of
 from verikit.probes.logs.tracebacks import ROLES, kind_of_exception
 
 HEALS_FATAL = 20
@@ -22,6 +23,7 @@ CLOSING_LINES, WORDS_APART, SENTENCES = 8, 6, 10
 CLOSING, NO_CLOSING, LAST_WORDS = (re.compile(one) for one in (tables.CLOSING, tables.NO_CLOSING, tables.LAST_WORDS))
 FINAL, EARLY, UNDERWAY = (re.compile(one) for one in (tables.FINAL, tables.EARLY, tables.UNDERWAY))
 PREPARED, TRAINER = (re.compile(one) for one in (tables.PREPARED, tables.TRAINER))
+PATH = re.compile(r"(?:[A-Za-z]:\\|s3://|gs://|hf://|\.{0,2}/)[^\s:*?\"<>|]+$")
 END_LINES = 60
 """Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
 
@@ -45,7 +47,7 @@ def tell(story, forced=""):
         "stop": stop,
         "progress": _progress(story),
         "training": _training(story),
-        "retry": _retry(story),
+        "retry": _retry(story, ready),
         "stats": story.figures.stats if story.figures.stats["idle"] >= IDLE_STATS else None,
         "phase": _phase(story),
         "run_start": story.run_start,
@@ -167,6 +169,8 @@ def _closes(story, number, text, underway):
     if FINAL.match(text):
         early = any(EARLY.match(undress(0, raw).text.strip()) for raw in story.tail)
         return not underway and (early or not _left(story, number, paces=1))
+    if PATH.match(text):  # where it is now, as a downloader's last word
+        return any(event[3] == event[4] for event in story.progress[-1:] if event[4] is not None and event[0] < number)
     if not CLOSING.match(text) or NO_CLOSING.search(text) or _left(story, number):
         return False
     return not (PREPARED.match(text) and _more_to_come(story))
@@ -178,6 +182,8 @@ def _left(story, number, paces=0):
     if not counts or counts[-1][4] is None or counts[-1][3] is None:
         return False
     _, name, _, value, whole, *_ = counts[-1]
+    if value == 0 and not any(event[1] == name and event[4] == whole for event in counts[:-1]):
+        return False  # a share, as in `differs 0/4096`: nothing has counted there
     before = [event[3] for event in counts[:-1] if event[1] == name and event[4] == whole and event[3] is not None]
     pace = value - before[-1] if before else 0.0
     return value + paces * max(1.0, pace) < whole
@@ -277,6 +283,8 @@ def _resolved(story, sign, ready):
     """Whether work was completed behind the sign, or the server became ready."""
     if sign["id"] in ("failing",):
         return False
+    if _replaced(story, sign, ready):
+        return True
     if ready is not None and ready["line"] > sign["end"]:
         return True
     if sign["uncaught"] and _counts_on(story, sign):
@@ -284,6 +292,14 @@ def _resolved(story, sign, ready):
     if sign["role"] == "fatal" or sign["uncaught"]:
         return _moved(story, sign["end"], HEALS_FATAL)
     return _moved(story, sign["end"], 1)
+
+
+def _replaced(story, sign, ready):
+    """Whether a server that was up put another in the place of a child that died, and that one has not died of the same."""
+    if ready is None or ready["line"] > sign["line"]:
+        return False
+    since = [row[0] for row in story.markers if row[1] == "replaced" and row[0] > sign["end"]]
+    return bool(since) and not any(one["line"] > since[0] and one["kind"] == sign["kind"] for one in story.signs)
 
 
 def _counts_on(story, sign):
@@ -303,6 +319,8 @@ def _moved(story, number, wanted):
             if value is not None:
                 reached[key] = max(reached.get(key, (-1.0, -1.0)), (stage, value))
             continue
+        if _role == "said" and key not in reached:
+            continue  # a sentence that only came behind it is no work that went on
         later.setdefault(key, []).append((stage, value))
     moved = 0
     for key, values in later.items():
@@ -376,6 +394,22 @@ def _last_words(story, counted):
 
 
 def _nan(story):
+    return _nan_loss(story) or _nan_figures(story)
+
+
+def _nan_figures(story):
+    """Figures of a sentence in its own words that were numbers, and are nan in each copy since."""
+    gone = [one for one in story.sentences.values() if one.nans >= GONE and story.last - one.last < END_LINES]
+    if not gone:
+        return None
+    first = min(gone, key=lambda one: one.nan)
+    return {
+        "line": first.nan, "end": first.nan, "kind": "nan_loss", "role": "fatal", "id": "figures", "text": first.nan_raw, "rank": None,
+        "pid": None, "hint": "", "head": "", "frame": None, "trace": False, "what": "figures that were numbers are nan since",
+    }  # fmt: skip
+
+
+def _nan_loss(story):
     state = story.figures.losses
     enough = 2 if state["bad_grad"] or "vanished" not in state["kind"] else 5
     if not state["bad_since"] or state["bad"] < enough:
@@ -427,7 +461,8 @@ def _progress(story):
     now = _times(story)["last"]
     # Time by the log's own clock since anything moved: lines that came later are heartbeats.
     quiet = clock.between(clock.stamp(lead[7] if work else last[7]), tuple(now)) if now else None
-    steady = clock.between(clock.stamp(_moved_last(values)[7]), tuple(now)) if now else None
+    moved = _moved_last(values)
+    steady = clock.between(clock.stamp(moved[7]), tuple(now)) if now else clock.bar(values[-1][7]) - clock.bar(moved[7])
     return {
         "count": story.progress.total,
         "work": len(work),
@@ -473,12 +508,12 @@ def _training(story):
     return facts
 
 
-def _retry(story):
+def _retry(story, ready):
     """The endless waiting at the end of the log, if that is what it is: no counter moves any more, one sentence repeats."""
     last = story.progress[-1][0] if story.progress else 0
     forms = [form for form in story.retry_forms.values() if form[4] > last and form[1] >= 3]
     if not forms:
-        return None
+        return _standing(story, ready)
     first, count, excerpt, stamp_first, _end, stamp_last = max(forms, key=lambda form: form[1])
     seconds = clock.between(clock.stamp(stamp_first), clock.stamp(stamp_last))
     steps = [clock.stamp(event[7]) for event in list(story.progress)[-12:] if not event[6]]
@@ -492,6 +527,37 @@ def _retry(story):
         "seconds": seconds,
         "endless": seconds >= patience if seconds is not None else count >= RETRY_COUNT,
     }
+
+
+STANDING = 0.9
+"""How much of the last lines must be one sentence, with the same figures each time, for it to be all that is said."""
+
+STANDING_LINES = 200
+IDLE = re.compile(tables.IDLE)
+
+
+def _standing(story, ready):
+    """A sentence in words of no table that has been all for long, none of its figures changing but for clocks; as `_retry`."""
+    tail = [key_of(raw).decode("latin-1") for raw in story.tail if raw.strip()]
+    for key, one in story.sentences.items():
+        if (
+            ready is not None
+            or story.wanted_ready
+            or tail.count(key) < max(20, STANDING * len(tail))
+            or IDLE.search(one.raw)
+        ):
+            continue
+        if any(event[0] > one.changed for event in story.progress):
+            continue
+        seconds = clock.between(clock.stamp(one.since), clock.stamp(one.raw))
+        seconds = clock.own(one.raw) - clock.own(one.since) if seconds is None else seconds
+        failing, lines = bool(FAILING.search(one.raw)), one.last - one.changed + 1
+        enough = seconds >= (RETRY_SECONDS if failing else WAIT_SECONDS) if seconds > 0 else lines >= STANDING_LINES
+        return {
+            "line": one.changed, "count": lines, "excerpt": one.since.strip()[:300], "failing": failing,
+            "seconds": seconds if seconds > 0 else None, "endless": enough,
+        }  # fmt: skip
+    return None
 
 
 def _phase(story):

@@ -1,0 +1,112 @@
+"""Sentences in words of no table: lines that are copies of one another but for their figures, and what those figures do.
+
+A figure that only ever grows, and is no clock, counts work, whatever the words around it are; a sentence that comes again
+and again with every figure the same waits for something; and figures that were numbers and are nan tell of a run that is
+lost.  Only the first few sentences of a run are followed.
+"""
+
+import re
+
+from verikit.probes.logs import tables
+
+MOST = 24
+"""Sentences followed."""
+
+GROWTHS = 4
+"""How often a figure must have grown, and never have fallen, before it counts as a counter."""
+
+GONE = 5
+"""Copies in a row with nan where numbers stood."""
+
+FIGURE = re.compile(rb"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|(?<![\w-])(?:nan|NaN|NAN|inf)(?!\w)")
+SIGNED = re.compile(rb"[-+]?(?:%s)" % FIGURE.pattern)
+BLANKS = re.compile(rb"[ \t]+")
+UNIT = re.compile(rb" ?(?:[mun]?s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)\b")
+NO_WORK = re.compile(tables.NO_WORK)
+CLOCK, FLOAT, WHOLE = "clock", "float", "whole"
+
+
+def key_of(raw):
+    """What the copies of a sentence share."""
+    return BLANKS.sub(b" ", SIGNED.sub(b"0", raw[:1000])).strip()
+
+
+class Sentence:
+    """One sentence: how often it came, when a figure of it last changed, which figures grow, and since when they are nan.
+
+    kinds: of each figure, by the first copy: "clock" (a time, a duration, what envelopes hold), "float" or "whole".
+    """
+
+    def __init__(self, number, raw, kinds, works):
+        self.kinds, self.works = kinds, works
+        self.first, self.last, self.changed = number, number, number
+        self.count = self.same = 0
+        self.since = self.raw = raw[:400].decode("utf-8", "replace")
+        self.figures = []
+        self.ups, self.downs = [0] * len(kinds), [0] * len(kinds)
+        self.nan, self.nan_raw, self.nans, self.finite, self.named = None, "", 0, 0, len(kinds)
+
+    def read(self, number, raw):
+        """Takes a copy in; answers the value of its counter if that has just grown."""
+        figures = FIGURE.findall(raw[:1000])
+        self.count, self.last, self.raw = self.count + 1, number, raw[:400].decode("utf-8", "replace")
+        self._nan(number, figures)
+        if len(figures) != len(self.kinds):
+            return None
+        values = [_value(figure) for figure in figures]
+        grown = self._compare(values) if self.figures else None
+        if self.figures and self._as_before(values):
+            self.same += 1
+        else:
+            self.changed, self.since, self.same = number, self.raw, 1
+        self.figures = values
+        return grown
+
+    def _as_before(self, values):
+        return all(kind == CLOCK or one == two for kind, one, two in zip(self.kinds, self.figures, values))
+
+    def _compare(self, values):
+        grown = None
+        for n, (kind, one, two) in enumerate(zip(self.kinds, self.figures, values)):
+            if kind != WHOLE or one is None or two is None:
+                continue
+            self.ups[n] += two > one
+            self.downs[n] += two < one
+            if grown is None and two > one and self.works and self.ups[n] >= GROWTHS and not self.downs[n]:
+                grown = two
+        return grown
+
+    def _nan(self, number, figures):
+        lost = sum(1 for figure in figures if figure[-1:] in b"nNf")
+        floats = sum(1 for kind in self.kinds if kind == FLOAT) or len(self.kinds)
+        self.named = min(self.named, lost)  # a column may be called so: how many are nan
+        lost -= self.named
+        if not lost:
+            self.finite += 1
+            self.nan, self.nans = None, 0
+        elif self.finite >= 3 and (lost >= 2 or 2 * lost >= floats):
+            if self.nan is None:
+                self.nan, self.nan_raw = number, self.raw
+            self.nans += 1
+
+
+def kinds_of(raw, prefix):
+    """The kinds of a line's figures; those in its first `prefix` bytes are an envelope's."""
+    kinds = []
+    for found in FIGURE.finditer(raw[:1000]):
+        start, end = found.span()
+        before, behind = raw[max(0, start - 2) : start], raw[end : end + 2]
+        dated = (before[-1:] in b":-" and before[:1].isdigit()) or (behind[:1] in b":-" and behind[1:].isdigit())
+        if start < prefix or (dated and before + behind) or UNIT.match(raw, end):
+            kinds.append(CLOCK)
+        else:
+            kinds.append(WHOLE if found.group().isdigit() else FLOAT)
+    return kinds
+
+
+def _value(figure):
+    try:
+        value = float(figure)
+    except ValueError:
+        return None
+    return value if abs(value) < 1e18 else None
