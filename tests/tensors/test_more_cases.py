@@ -535,3 +535,20 @@ def test_memory_that_is_repeated_without_end(words):
     finding = examine_here(TensorShapeSane(tensors, f"a: [_ 2] & {words}"))
     assert (finding.verdict, finding.cause) == (UNKNOWN, Cause.UNSUPPORTED)
     assert "an axis of stride 0 repeats its memory" in finding.reason
+
+
+@pytest.mark.parametrize("save", [numpy.savez, numpy.savez_compressed])
+def test_each_array_of_an_archive_by_itself(tmp_path, save):
+    """
+    Arrays of one npz may differ in byte order and in which axis is the fastest: values are those that numpy reads.
+    """
+    plain = numpy.arange(12, dtype="<i4").reshape(3, 4)
+    big = plain.astype(">i4")
+    arrays = {"a": plain, "F": numpy.asfortranarray(plain), "B": big, "FB": numpy.asfortranarray(big)}
+    save(tmp_path / "x.npz", **arrays)
+
+    def look(words):
+        return examine_here(TensorShapeSane(tmp_path / "x.npz", f"{{p:a,F,B,FB}}: i32[3 4] & {words}"))
+
+    assert look("step 1 & in 0..11 & rows distinct & planes distinct(1) & sum == 66").verdict is PASS
+    assert "x.npz:a, F, B and 1 more: 1 of 12 values is not in 0..10, first at [2, 3]" in look("in 0..10").reason

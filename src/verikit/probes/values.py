@@ -119,18 +119,17 @@ def stored_tensor(np, layout, row, file, seed=None, place=None):
     width = width_of(dtype)
     if width is None:
         return scan.unreadable(dtype)
-    big = layout.byteorder == "big" and width > 1
-    strides = layout.strides.get(row.name)
-    if layout.format == "npy" and len(row.shape) > 1 and fortran(file):
-        strides = fortran_strides(row.shape)
+    big = layout.orders.get(row.name, layout.byteorder) == "big" and width > 1
+    strides, inflated = layout.strides.get(row.name), None
     if row.offset is None:
         span = deflated_span(layout, row)
         if span is None:
             return "its bytes are not in one piece of the file"
-        skip = span.size - row.nbytes
-        return scan.Stored(dtype, row.shape, scan.inflated_blocks(file, span, skip, row.nbytes, width), big)
+        inflated = scan.inflated_blocks(file, span, span.size - row.nbytes, row.nbytes, width)
     if strides is not None:
-        return strided(np, dtype, row, strides, file, width, big)
+        return strided(np, dtype, row, strides, inflated or file, width, big)
+    if inflated:
+        return scan.Stored(dtype, row.shape, inflated, big)
     offsets = None
     if seed is not None and row.nbytes > scan.WHOLE:
         offsets = scan.drawn(seed, row.name, row.nbytes, width)
@@ -152,36 +151,33 @@ def column(place, np, layout, row, file, seed):
     return scan.Stored(dtype, row.shape, found.blocks, ragged=found.ragged, nulls=found.nulls)
 
 
-def fortran(file):
-    file.seek(0)
-    return b"'fortran_order': True" in file.read(4096)
-
-
-def fortran_strides(shape):
-    out, step = [], 1
-    for length in shape:
-        out.append(step)
-        step *= length
-    return tuple(out)
-
-
 def deflated_span(layout, row):
     name = row.name + ".npy"
     return next((span for span in layout.spans if span.name == name and span.method == 8), None)
 
 
-def strided(np, dtype, row, strides, file, width, big):
+def strided(np, dtype, row, strides, source, width, big):
     """A view with strides: what it touches is read, and put in order if that is small enough; see `written_out`."""
     out = written_out(row.shape, strides, width)
     shape = row.shape if out else tuple(1 if step == 0 else length for length, step in zip(row.shape, strides))
     reach = 1 + sum((length - 1) * step for length, step in zip(shape, strides)) if 0 not in shape else 0
     if np is None or reach * width > scan.WHOLE:
         return "a view with strides %s over %d bytes is not read" % (list(strides), reach * width)
-    file.seek(row.offset)
-    data = np.frombuffer(file.read(reach * width), dtype="V%d" % width)
+    found = first_bytes(source, row, reach * width)
+    if len(found) < reach * width:
+        return "the file ends within the tensor"
+    data = np.frombuffer(found, dtype="V%d" % width)
     whole = np.lib.stride_tricks.as_strided(data, shape, [step * width for step in strides])
     blocks = scan.buffer_blocks(np.ascontiguousarray(whole).reshape(-1).view("u1"), width)
     return scan.Stored(dtype, shape, blocks, big, once=not out)
+
+
+def first_bytes(source, row, size):
+    """Of a tensor in a file, or of the blocks that it is unpacked into."""
+    if callable(source):
+        return b"".join(bytes(block) for _, block in source(scan.BLOCK))[:size]
+    source.seek(row.offset)
+    return source.read(size)
 
 
 def written_out(shape, strides, width):
