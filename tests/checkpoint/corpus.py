@@ -123,6 +123,11 @@ def _ints() -> dict[str, torch.Tensor]:
     return {str(kind): torch.arange(9).to(kind) for kind in kinds}
 
 
+def _bits() -> dict[str, torch.Tensor]:
+    kinds = (torch.bits8, torch.bits16, torch.bits2x4, torch.uint64)
+    return {str(kind): torch.empty(9, dtype=kind) for kind in kinds}
+
+
 def _quantized() -> dict[str, torch.Tensor]:
     return {"q": torch.quantize_per_tensor(torch.randn(4, 5), 0.1, 3, torch.qint8)}
 
@@ -368,6 +373,7 @@ GOOD: dict[str, Good] = {
     ),
     "floats of every kind": Good(torch_zip(_floats)),
     "integers of every kind": Good(torch_zip(_ints)),
+    "elements of bits": Good(torch_zip(_bits)),
     "quantized": Good(torch_zip(_quantized)),
     "sparse": Good(torch_zip(_sparse)),
     "on the meta device": Good(torch_zip(lambda: {"m": torch.empty(3, 4, device="meta")})),

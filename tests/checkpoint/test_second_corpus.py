@@ -231,3 +231,18 @@ def test_a_folder_before_its_renaming(tmp_path):
     (folder / "trainer_state.json").write_text('{"global_step": 5}')
 
     assert any("once its save is complete" in warning for warning in look(folder).warnings)
+
+
+def test_a_dtype_of_the_future(tmp_path):
+    """
+    A dtype that torch has and the table has not is UNKNOWN, never damage.
+    """
+    torch.save({"w": torch.empty(9, dtype=torch.bits8)}, tmp_path / "m.pt", pickle_protocol=2)
+    with zipfile.ZipFile(tmp_path / "m.pt") as file:
+        pickled = file.read("m/data.pkl").replace(b"bits8", b"bits9")
+    archive(tmp_path / "n.pt", **{"data.pkl": pickled, "data/0": bytes(9)})
+
+    found = look(tmp_path / "n.pt")
+
+    assert found.cause is Cause.UNSUPPORTED, found.reason
+    assert "torch.bits9" in found.reason

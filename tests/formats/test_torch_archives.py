@@ -10,6 +10,7 @@ import format_writers as w
 import pytest
 import torch
 
+from verikit import checkpoint_layout
 from verikit.checks.checkpoint import CheckpointIntact
 from verikit.errors import Cause
 from verikit.testing.here import examine_here
@@ -136,6 +137,19 @@ def test_packaged(tmp_path):
 
     assert (found.verdict, found.warnings) == (PASS, ()), found.reason
     assert found.facts["tensors"] == 2
+
+
+def test_tensors_of_a_package(tmp_path):
+    """
+    The layout of a package says where the bytes of its tensors are.
+    """
+    path = packaged(tmp_path / "p.pt")
+    with open(path, "rb") as file:
+        row = checkpoint_layout(path)["model/model.pkl:w"]
+        file.seek(row.offset)
+        values = torch.frombuffer(bytearray(file.read(row.nbytes)), dtype=torch.float32).reshape(row.shape)
+
+    assert torch.equal(values, torch.package.PackageImporter(str(path)).load_pickle("model", "model.pkl")["w"])
 
 
 def test_packaged_sources(tmp_path):

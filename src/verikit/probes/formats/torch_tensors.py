@@ -7,12 +7,18 @@ must have one size however often it is named.
 
 from collections import namedtuple
 
-from verikit.probes.formats.layout import BITS, Broken
+from verikit.probes.formats.layout import BITS as COMMON
+from verikit.probes.formats.layout import Broken
 from verikit.probes.formats.pickle_walk import Call, Global, Long, Persistent
+from verikit.probes.place import CannotSee
 
 Storage = namedtuple("Storage", "key dtype nbytes location")
 View = namedtuple("View", "dtype shape strides storage offset")
 """What a rebuilder would give; storage None: a tensor without data (meta), offset in elements."""
+
+# Bits without a meaning of their own, and integers of fewer bits than a byte: each element takes one, but for bits16.
+BITS = dict(COMMON, bits16=16, **dict.fromkeys(("bits8", "bits1x8", "bits2x4", "bits4x2", "bit"), 8))
+BITS.update(("%sint%d" % (sign, bits), 8) for sign in ("", "u") for bits in range(1, 8))
 
 # torch.FloatStorage, torch.cuda.FloatStorage: the element types of typed storages.
 TYPED = {
@@ -258,8 +264,10 @@ def _with_dtype(args):
 
 
 def _dtype(item):
-    if type(item) is not Global or item.module != "torch" or item.attribute not in BITS:
+    if type(item) is not Global or item.module != "torch":
         raise TypeError
+    if item.attribute not in BITS:
+        raise CannotSee("unsupported", "torch.%s is no dtype that is known here" % item.attribute)
     return item.attribute
 
 
