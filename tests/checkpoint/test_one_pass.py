@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+import tracemalloc
 import zlib
 
 import hypothesis.strategies as st
@@ -262,3 +263,37 @@ def test_shards_side_by_side(tmp_path):
     shards[7][3] = "0" * 64
     bad = examine_here(CheckpointIntact(path, depth="content", manifest=Manifest(form)))
     assert "the bytes from 700,000 to 800,000 differ" in bad.reason
+
+
+def test_memory_does_not_grow_with_tensors(tmp_path):
+    """
+    The pass itself holds a few thousand segments at a time, however many tensors there are.
+    """
+    path = tmp_path / "model.safetensors"
+    safetensors.torch.save_file({f"w{number}": torch.ones(3) for number in range(30_000)}, path)
+    size = path.stat().st_size
+    with Place().steady(str(path)) as file:
+        layout = checkpoint.Layout(str(path), size)
+        checkpoint._structure(checkpoint.Window(file, size), layout)
+        content.compare(Place(), file, layout, finite=True)
+        tracemalloc.start()
+        found = content.compare(Place(), file, layout, finite=True)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+
+    assert found["values"] == 90_000
+    assert peak < 10 * MIB
+
+
+def test_faults_come_in_the_order_of_the_file(tmp_path, monkeypatch):
+    """
+    Whichever thread comes first, faults are told in the order in which they lie.
+    """
+    path = tmp_path / "model.pt"
+    torch.save({f"w{number}": torch.full((1000,), float("nan")) for number in range(12)}, path)
+    monkeypatch.setattr(content, "SEGMENT", 4000)
+    monkeypatch.setattr(content, "cores", lambda: 4)
+
+    facts = checkpoint.inspect(Place(), str(path), "content", finite=True)
+
+    assert [row["what"].split("'")[1] for row in facts["files"][0]["faults"]] == [f"w{number}" for number in range(12)]

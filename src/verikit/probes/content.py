@@ -22,6 +22,8 @@ BLOCK = 1 << 18
 WIDEST = 1 << 20
 CACHE = "/sys/devices/system/cpu/cpu0/cache/index2/size"
 SEGMENT = 1 << 24
+RUN = 1 << 12
+"""Segments that are held at a time by each thread."""
 THREADS = 4
 AHEAD = 8
 """Blocks that may wait to be hashed."""
@@ -38,14 +40,14 @@ def compare(place, file, layout, keys=None, finite=False, threads=None, wanted=d
     crc, by = crc32.fastest(place)
     work = _Pass(file.fileno(), layout, crc, scan, wanted, block_of(place))
     work.plan(keys, lambda name: digests.hasher(place, name, layout.size))
-    threads = max(1, min(threads or THREADS, cores(), len(work.lanes) + bool(wanted.names or wanted.shards)))
+    threads = max(1, min(threads or THREADS, cores(), work.most))
     work.run(told or place.progress, threads)
-    work.judge()
+    work.tell()
     if scan:
         scan.tell()
     found = {
         "bytes": work.done,
-        "compared": sum(span.nbytes for span in work.spans() if span.crc is not None),
+        "compared": work.compared,
         "values": scan.values if scan else 0,
         "by": [by] + ([scan.by] if scan and scan.by else []),
         "threads": threads,
@@ -150,28 +152,37 @@ class Stream:
             self.hasher.update(view if not low and high >= len(view) else view[low:high])
 
 
+class _Next:
+    """Of things in order, the first whose end lies behind a place."""
+
+    def __init__(self, things, end):
+        self.things, self.end = iter(things), end
+        self.thing = next(self.things, None)
+
+    def behind(self, at):
+        while self.thing is not None and self.end(self.thing) <= at:
+            self.thing = next(self.things, None)
+        return self.thing
+
+
 def _segments(layout, scan, cuts=()):
     """Segments in the order of the file, over all of it; cuts: offsets that none of them crosses, sorted."""
-    borders = sorted((span.offset, span.offset + span.nbytes, span) for span in layout.spans)
-    areas = scan.areas if scan else []
-    at, a, s, c = 0, 0, 0, 0
+    spans = _Next(sorted(layout.spans, key=lambda span: span.offset), lambda span: span.offset + span.nbytes)
+    areas, cuts = _Next(scan.areas() if scan else (), lambda area: area.end), _Next(cuts, int)
+    at = 0
     while at < layout.size:
-        while s < len(borders) and borders[s][1] <= at:
-            s += 1
-        while a < len(areas) and areas[a].end <= at:
-            a += 1
-        while c < len(cuts) and cuts[c] <= at:
-            c += 1
-        span = borders[s][2] if s < len(borders) and borders[s][0] <= at else None
-        area = areas[a] if a < len(areas) and areas[a].begin <= at else None
+        next_span, next_area, cut = spans.behind(at), areas.behind(at), cuts.behind(at)
+        span = next_span if next_span is not None and next_span.offset <= at else None
+        area = next_area if next_area is not None and next_area.begin <= at else None
         if span is not None and span.method:
             yield Segment(at, span.offset + span.nbytes - at, span, None)
             at = span.offset + span.nbytes
             continue
-        ends = [layout.size, at + SEGMENT, cuts[c] if c < len(cuts) else layout.size]
-        ends += [borders[s][1] if span is not None else borders[s][0]] if s < len(borders) else []
-        ends += [area.end if area is not None else areas[a].begin] if a < len(areas) else []
-        end = min(end for end in ends if end > at)
+        end = min(layout.size, at + SEGMENT, layout.size if cut is None else cut)
+        if next_span is not None:
+            end = min(end, next_span.offset if span is None else span.offset + span.nbytes)
+        if next_area is not None:
+            end = min(end, next_area.begin if area is None else area.end)
         if area is not None:  # a cut within a tensor: between two of its elements
             end = max(area.cut(end), min(end, at + area.width))
         yield Segment(at, end - at, span, area)
@@ -182,7 +193,7 @@ def _runs(segments):
     """Segments that follow each other, together as many bytes as one thread takes at a time; packed ones by themselves."""
     run, end, room = [], None, 0
     for segment in segments:
-        if run and (segment.offset != end or room <= 0 or segment.packed):
+        if run and (segment.offset != end or room <= 0 or segment.packed or len(run) == RUN):
             yield run
             run = []
         if not run:
@@ -191,6 +202,13 @@ def _runs(segments):
         end, room = segment.end, 0 if segment.packed else room - segment.nbytes
     if run:
         yield run
+
+
+def _until(segments, end):
+    """The segments that begin before there."""
+    while segments.thing is not None and segments.thing.offset < end:
+        yield segments.thing
+        segments.behind(segments.thing.offset)
 
 
 def _under(layout, keys):
@@ -221,50 +239,56 @@ def _meets(stretches, segment):
 
 
 class _Pass:
-    """The lanes, taken in turn by threads."""
+    """The lanes, taken in turn by threads; what is known of a segment goes where it is wanted, and the segment is forgotten."""
 
     def __init__(self, fd, layout, crc, scan, wanted, block):
         self.fd, self.layout, self.crc, self.scan, self.wanted, self.block = fd, layout, crc, scan, wanted, block
-        self.segments, self.lanes, self.total, self.done, self.next = [], [], 0, 0, 0
+        self.total, self.done, self.compared = layout.size, 0, 0
+        self.parts, self.found, self.blocks, self.open = {}, [], [], (0, 0)
         self.lock, self.trouble = threading.Lock(), []
 
     def plan(self, keys, hasher):
-        """Which segments there are, and which of them must be taken in order."""
+        """Which segments there are, and which of them must be taken in order; `most`: threads that have something to do."""
         streams = [Stream(0, self.layout.size, name, hasher(name)) for name in self.wanted.names]
         shards = [Stream(begin, end, name, hasher(name)) for begin, end, name in self.wanted.shards]
-        # Shards can be hashed side by side, unless something else lies across their borders.
-        apart = not streams and not self.scan and not any(span.method for span in self.layout.spans)
-        cuts = sorted({shard.begin for shard in shards}) if apart else ()
-        self.segments = list(_segments(self.layout, self.scan, cuts))
-        if keys is not None:
-            self._only(keys)
-        self.total = sum(segment.nbytes for segment in self.segments)
         self.streams, self.whole = streams + shards, len(streams)
-        if shards and apart:
-            self.lanes = [Lane(list(_runs(self._within(shard))), [shard]) for shard in shards]
-        elif self.streams:
-            self.lanes = [Lane(list(_runs(self.segments)), self.streams)]
-        else:
-            self.lanes = [Lane([run]) for run in _runs(self.segments)]
+        packed = sum(span.method != 0 for span in self.layout.spans)
+        # Shards can be hashed side by side, unless something else lies across their borders.
+        apart = shards and not (streams or self.wanted.block or self.scan or packed)
+        segments = _segments(self.layout, self.scan, sorted({shard.begin for shard in shards}) if apart else ())
+        if keys is not None:
+            segments = self._only(keys, segments)
+        self.lanes, self.most = self._lanes(segments, shards if apart else ()), 2
+        if apart or not self.wanted:
+            self.most = len(shards) or self.total // SEGMENT + packed + 1
+        self.spare = self.wanted and not apart
 
-    def _only(self, keys):
+    def _lanes(self, segments, shards):
+        if shards:
+            segments = _Next(segments, lambda segment: segment.offset)
+            for shard in shards:
+                yield Lane(_runs(list(_until(segments, shard.end))), [shard])
+        elif self.wanted:
+            yield Lane(_runs(segments), self.streams)
+        else:
+            for run in _runs(segments):
+                yield Lane([run])
+
+    def _only(self, keys, segments):
         """Judges what lies beneath the keys; the rest is read for digests and nothing else."""
         stretches = _under(self.layout, keys)
-        meets = [_meets(stretches, segment) for segment in self.segments]
         if not self.wanted:
-            self.segments = [segment for segment, met in zip(self.segments, meets) if met]
-            return
-        for segment, met in zip(self.segments, meets):
-            if not met:
+            self.total = sum(each.nbytes for each in _segments(self.layout, None) if _meets(stretches, each))
+        for segment in segments:
+            if _meets(stretches, segment):
+                yield segment
+            elif self.wanted:
                 segment.span = segment.area = None
-
-    def _within(self, shard):
-        begins = [each.offset for each in self.segments]
-        return self.segments[bisect.bisect_left(begins, shard.begin) : bisect.bisect_left(begins, shard.end)]
+                yield segment
 
     def run(self, told, threads):
-        spare = threads > len(self.lanes)
-        many = min(threads, len(self.lanes))
+        spare = self.spare and threads > 1
+        many = 1 if self.spare else threads
         workers = [threading.Thread(target=self._work, args=(spare,), daemon=True) for _ in range(many - 1)]
         for worker in workers:
             worker.start()
@@ -281,11 +305,10 @@ class _Pass:
             with self.scan.quiet() if self.scan else nullcontext():
                 while not self.trouble:
                     with self.lock:
-                        at, self.next = self.next, self.next + 1
-                    if at >= len(self.lanes):
+                        lane = next(self.lanes, None)
+                    if lane is None:
                         return
-                    lane = self.lanes[at]
-                    with _Behind(lane, self.block) if spare and lane.streams else _Here(lane, buffer) as hashing:
+                    with _Behind(lane, self.block) if spare else _Here(lane, buffer) as hashing:
                         self._take(lane, hashing, told)
         except BaseException as error:
             self.trouble.append(error)
@@ -296,7 +319,8 @@ class _Pass:
                 return
             (self._unpack if run[0].packed else self._read)(run, hashing)
             with self.lock:
-                self.done += sum(segment.nbytes for segment in run)
+                for segment in run:
+                    self._keep(segment)
             if told:
                 told()
 
@@ -332,51 +356,56 @@ class _Pass:
             record.take(view)
             hashing.give(at, view)
             at += len(view)
-        segment.crc = record.end()
+        segment.crc = record.end(self.found)
 
     # What came of it.
 
-    def spans(self):
-        """The records of which every byte was read."""
-        seen = {}
-        for segment in self.segments:
-            if segment.span is not None:
-                seen[segment.span] = seen.get(segment.span, 0) + segment.nbytes
-        return [span for span, nbytes in seen.items() if nbytes == span.nbytes]
+    def _keep(self, segment):
+        """Puts the CRCs of a record's segments together, and holds them against its own when they are all there."""
+        self.done += segment.nbytes
+        if self.wanted.block:
+            self._in_blocks(segment.raw)
+        span = segment.span
+        if span is None or span.crc is None:
+            return
+        rows = [(segment.nbytes, segment.crc)] if segment.packed or segment.raw is None else segment.raw
+        piece = (segment.offset, segment.nbytes, joined(rows)[0])
+        if segment.nbytes < span.nbytes:
+            left, pieces = self.parts.get(span, (span.nbytes, []))
+            pieces.append(piece)
+            self.parts[span] = left - segment.nbytes, pieces
+            if left > segment.nbytes:
+                return
+            del self.parts[span]
+            piece = span.offset, span.nbytes, joined([row[1:] for row in sorted(pieces)])[0]
+        self.compared += span.nbytes
+        if piece[2] != span.crc:
+            what = "record {!r} ({:,} bytes) is not what its CRC-32 says: {:08x}, {:08x} expected"
+            self.found.append((span.offset, what.format(span.name, span.nbytes, piece[2], span.crc)))
 
-    def judge(self):
-        """Puts the CRCs of each record's segments together and holds them against its own."""
-        whole = {}
-        for segment in self.segments:
-            span = segment.span
-            if span is not None and span.crc is not None:
-                crc, nbytes = whole.get(span, (0, 0))
-                rows = [(segment.nbytes, segment.crc)] if segment.packed or segment.raw is None else segment.raw
-                whole[span] = joined(rows, crc, nbytes)
-        for span, (crc, nbytes) in whole.items():
-            if nbytes == span.nbytes and crc != span.crc:
-                what = "record {!r} ({:,} bytes) is not what its CRC-32 says: {:08x}, {:08x} expected"
-                self.layout.fault("crc", what.format(span.name, span.nbytes, crc, span.crc), span.offset)
+    def _in_blocks(self, raw):
+        """The CRC-32 of each block, from those of its pieces; these come in the order of the file."""
+        value, nbytes = self.open
+        for row in raw:
+            value, nbytes = joined([row], value, nbytes)
+            if nbytes == self.wanted.block:
+                self.blocks.append(value)
+                value, nbytes = 0, 0
+        self.open = value, nbytes
+
+    def tell(self):
+        """Tells the layout which records are not what their CRCs say."""
+        for where, what in sorted(self.found):
+            self.layout.fault("crc", what, where)
 
     def digests(self):
         """{"digests": {name: hex}, "block", "blocks": [hex], "shards": {(begin, end, name): hex}}"""
         return {
             "digests": {each.name: each.hasher.hexdigest() for each in self.streams[: self.whole]},
             "block": self.wanted.block,
-            "blocks": ["%08x" % value for value in self._blocks()] if self.wanted.block else [],
+            "blocks": ["%08x" % value for value in self.blocks + ([self.open[0]] if self.open[1] else [])],
             "shards": {(e.begin, e.end, e.name): e.hasher.hexdigest() for e in self.streams[self.whole :]},
         }
-
-    def _blocks(self):
-        """The CRC-32 of each block, from those of its segments."""
-        value, nbytes = 0, 0
-        for row in (row for segment in self.segments for row in segment.raw or ()):
-            value, nbytes = joined([row], value, nbytes)
-            if nbytes == self.wanted.block:
-                yield value
-                value, nbytes = 0, 0
-        if nbytes:
-            yield value
 
 
 def joined(rows, crc=0, nbytes=0):
@@ -460,15 +489,15 @@ class _Unpacked:
         more = "more" if self.seen > self.span.size else "other"
         return "unpacks to %s bytes than the %d it should" % (more, self.span.size)
 
-    def end(self):
-        """Its CRC; the one of its directory, where it is told here what is wrong."""
+    def end(self, found):
+        """Its CRC; the one of its directory, where `found` is told what is wrong."""
         if self.values:
             self.values.end()
         if self.broken is None and (self.seen != self.span.size or not self.machine.whole):
             self.broken = self._other()
         if self.broken is None:
             return self.value
-        self.work.layout.fault("crc", "record %r %s" % (self.span.name, self.broken), self.span.offset)
+        found.append((self.span.offset, "record %r %s" % (self.span.name, self.broken)))
         return self.span.crc
 
 

@@ -54,9 +54,10 @@ class Area:
     """A stretch of the file, or of an unpacked record, that is full of numbers of one type: those of `rows`.
 
     Tensors that overlap (tied weights, views of one storage) are one area, so that every byte is looked at once.
+    `left`: bytes of it that no thread has looked at yet.
     """
 
-    __slots__ = ("bad", "begin", "dtype", "end", "kind", "more", "nonzero", "record", "rows", "width", "zero")
+    __slots__ = ("bad", "begin", "dtype", "end", "kind", "left", "more", "nonzero", "record", "rows", "width", "zero")
 
     def __init__(self, row, begin, end, record=None):
         self.rows, self.begin, self.end, self.record = [row], begin, end, record
@@ -72,48 +73,69 @@ class Area:
         """The last place up to there that lies between two elements."""
         return stop - (stop - self.begin) % self.width
 
+    def whole(self, kind):
+        """The area, when no more tensors join it, with what looks into it."""
+        self.end = self.cut(self.end)
+        self.kind, self.left = kind, self.end - self.begin
+        return self
+
 
 class Tally:
     """What one thread has seen of an area."""
 
-    __slots__ = ("area", "nonzero", "values", "zero")
+    __slots__ = ("area", "nbytes", "nonzero", "zero")
 
     def __init__(self, area):
-        self.area, self.values, self.nonzero, self.zero = area, 0, False, None
+        self.area, self.nbytes, self.nonzero, self.zero = area, 0, False, None
 
 
 def scanner(place, layout):
     """What looks into blocks of this file's tensors; `unsupported` where neither numpy nor torch is there."""
     scan = Scanner(layout)
-    scan.engage(place)
+    if scan.here or scan.packed:
+        scan.engage(*_engine(place))
     return scan
 
 
 class Scanner:
-    """Areas of one file, in its order, and what was found in them. `packed`: those of deflated records, by their names."""
+    """What looks into the numbers of one file, and what was found in them.
+
+    Areas come when it is their turn and go when they are done: of 10^5 tensors only those with something to tell are kept.
+    """
 
     def __init__(self, layout):
         self.layout, self.values, self.by, self.left = layout, 0, None, TRIES
-        self.areas, self.packed = _areas(layout)
+        self.here, self.packed = _numbers_of(layout)
+        self.begun, self.telling = set(), []
         self.lock, self.quiet = threading.Lock(), nullcontext
 
-    def engage(self, place):
-        """Finds what to look with, if there is anything to look at."""
-        areas = self.areas + [area for each in self.packed.values() for area in each]
-        if not areas:
-            return
-        module, kind = _engine(place)
-        self.by, self.quiet = module.__name__, partial(kind.quiet, module)
-        kinds = {}
-        for area in areas:
-            order = self.layout.orders.get(area.rows[0].name, self.layout.byteorder)
-            key = area.dtype, order != sys.byteorder
-            area.kind = kinds[key] = kinds.get(key) or kind(module, *key)
+    def engage(self, module, engine):
+        """Takes what it looks with."""
+        self.by, self.quiet = module.__name__, partial(engine.quiet, module)
+        self.kinds, self.new = {}, partial(engine, module)
+
+    def _kind(self, area):
+        order = self.layout.orders.get(area.rows[0].name, self.layout.byteorder)
+        key = area.dtype, order != sys.byteorder
+        known = self.kinds.get(key)
+        if known is None:
+            known = self.kinds[key] = self.new(*key)
+        return known
+
+    def areas(self):
+        """The areas of the file, in its order."""
+        tensors = self.layout.tensors
+        rows = ((tensors[number].offset, tensors[number]) for number in self.here)
+        return (area.whole(self._kind(area)) for area in _joined(rows, self.layout, self.layout.size))
 
     def unpacked(self, span):
-        """What takes the bytes of a deflated record as they come; None for one without numbers."""
-        areas = self.packed.get(span.name)
-        return Unpacked(self, areas) if areas else None
+        """What takes the bytes of a packed record as they come; None for one without numbers."""
+        numbers = self.packed.get(span.name)
+        if not numbers:
+            return None
+        rows = [self.layout.tensors[number] for number in numbers]
+        pairs = sorted(((self.layout.packed[row.name][1], row) for row in rows), key=lambda p: (p[0], -p[1].nbytes))
+        return Unpacked(self, [area.whole(self._kind(area)) for area in _joined(pairs, self.layout, span.size, span)])
 
     def tally(self, area):
         """What a thread counts in."""
@@ -128,7 +150,7 @@ class Scanner:
             if not data:
                 return
         suspicious, zero = area.kind.look(data)
-        tally.values += len(data) // area.width
+        tally.nbytes += len(data)
         tally.nonzero = tally.nonzero or not zero
         if tally.zero is None:
             tally.zero = zero_page(data, at)
@@ -139,10 +161,17 @@ class Scanner:
         """Takes over what a thread has seen."""
         area = tally.area
         with self.lock:
-            self.values += tally.values
+            self.values += tally.nbytes // area.width
             area.nonzero = area.nonzero or tally.nonzero
             if tally.zero is not None:
                 area.zero = tally.zero if area.zero is None else min(area.zero, tally.zero)
+            area.left -= tally.nbytes
+            if area.left > 0:
+                self.begun.add(area)
+                return
+            self.begun.discard(area)
+            if area.bad or area.zero is not None or not area.nonzero:
+                self.telling.append(area)
 
     # Whose a bad number is.
 
@@ -206,7 +235,7 @@ class Scanner:
 
     def tell(self):
         """Tells the layout what was found: values not finite are faults, zeros are signs."""
-        for area in self.areas + [area for each in self.packed.values() for area in each]:
+        for area in sorted([*self.telling, *self.begun], key=lambda area: self._where(area, area.begin)):
             for row, nan, inf, at in (area.bad or {}).values():
                 what = "tensor %r has %s%s, the first at %s"
                 words = " and ".join("{:,} {}".format(n, word) for n, word in ((nan, "NaN"), (inf, "Inf")) if n)
@@ -220,7 +249,7 @@ class Scanner:
 
     def _zeros(self, area):
         name = area.rows[0].name
-        if not area.nonzero:
+        if not area.nonzero and area.left <= 0:
             self.layout.warn("zero_tensor", "tensor %r is all zeros" % name, self._where(area, area.begin))
         elif area.zero is not None:
             inside = "" if area.record is None else " of the unpacked record"
@@ -268,32 +297,32 @@ class Unpacked:
 # Which numbers are where.
 
 
-def _areas(layout):
-    """([Area of the file, in order], {record: [Area of what it unpacks to]}); what is in neither is told as unseen."""
+def _numbers_of(layout):
+    """(numbers of the tensors that lie in the file, in order, {record: those in what it unpacks to}).
+
+    What is in neither, and may not be finite, is told as unseen.
+    """
     here, packed, missed, unknown = [], {}, [], []
-    for row in layout.tensors:
-        known = judged(row.dtype) if elements(row.shape) else False
+    for number, row in enumerate(layout.tensors):
         if row.file is not None:
             continue
+        known = judged(row.dtype) if elements(row.shape) else False
         if row.offset is None and row.name not in layout.packed:
             missed.append((row.name, known))
         elif known is None:
             unknown.append(row)
         elif known and row.nbytes and row.offset is not None:
-            here.append((row.offset, row))
+            here.append(number)
         elif known and row.nbytes:
-            record, begin = layout.packed[row.name]
-            packed.setdefault(record, []).append((begin, row))
+            packed.setdefault(layout.packed[row.name][0], []).append(number)
     if layout.notes.get("meta") != len(missed):
         _missed([name for name, known in missed if known is not False], layout, "packed or elsewhere")
     _missed(
         [row.name for row in unknown], layout, "of a type that is not known here (%s)" % (unknown and unknown[0].dtype)
     )
-    spans = {span.name: span for span in layout.spans if span.name in packed}
-    inside = {
-        name: _joined(rows, layout, spans[name].size, spans[name]) for name, rows in packed.items() if name in spans
-    }
-    return _joined(here, layout, layout.size), inside
+    here.sort(key=lambda number: -layout.tensors[number].nbytes)
+    here.sort(key=lambda number: layout.tensors[number].offset)
+    return here, packed
 
 
 def _missed(names, layout, what):
@@ -305,11 +334,10 @@ def _missed(names, layout, what):
 
 
 def _joined(rows, layout, size, record=None):
-    """Areas of these (begin, row), in their order: those that overlap are one."""
-    areas = []
-    for begin, row in sorted(rows, key=lambda pair: (pair[0], -pair[1].nbytes)):
+    """Areas of these (begin, row), which come in order: those that overlap are one."""
+    last = None
+    for begin, row in rows:
         end = min(begin + row.nbytes, size)
-        last = areas[-1] if areas else None
         if last is not None and begin < last.end:
             if row.dtype != last.dtype or (begin - last.begin) % last.width:
                 what = "%r and %r share bytes, and are not of the same elements" % (last.rows[0].name, row.name)
@@ -318,10 +346,11 @@ def _joined(rows, layout, size, record=None):
             last.rows.append(row)
             last.end = max(last.end, end)
         elif begin < end:
-            areas.append(Area(row, begin, end, record))
-    for area in areas:
-        area.end = area.cut(area.end)
-    return areas
+            if last is not None:
+                yield last
+            last = Area(row, begin, end, record)
+    if last is not None:
+        yield last
 
 
 def _dense(shape):
