@@ -1,10 +1,11 @@
 """What a format module reads from (`Window`) and what it tells (`Layout`): both count and bound.
 
-Tensors are rows, not dicts: a checkpoint may have 10^5 of them, and a look has 64 MiB.
+Tensors are columns, and rows only when asked for: a checkpoint may have 10^5 of them, and a look has 64 MiB.
 """
 
 import gc
 import os
+from array import array
 from collections import namedtuple
 from contextlib import contextmanager
 
@@ -24,6 +25,12 @@ Member = namedtuple("Member", "path size least sha256 git_sha1 required module p
 
 `module` reads it, where its content alone doesn't say how; `parts` is what that module is told, as `layout.parts`.
 """
+
+SHARED = 4096
+"""Different ones (shapes, storages and the like) that are kept once each, before those are forgotten for others."""
+
+NOWHERE = -1
+_row = tuple.__new__  # half of what Tensor(…) costs
 
 # Bits of one element, by torch's name of the dtype.
 BITS = {
@@ -84,12 +91,59 @@ class Window:
         return data
 
 
+class Tensors:
+    """The tensors of a layout, each a `Tensor` when asked for by number or in turn; kept in columns.
+
+    Most tensors share their dtype and shape with many others, and their place in the tree: these are kept once.
+    """
+
+    __slots__ = ("_forms", "_known", "_names", "_offsets", "_under")
+
+    def __init__(self):
+        self._under, self._names, self._forms, self._offsets = [], [], [], array("q")
+        self._known = {}
+
+    def add(self, under, name, dtype, shape, offset, nbytes, file=None):
+        """One more, called `under + name`; shape a tuple."""
+        form = dtype, shape, nbytes, file
+        self._under.append(under)
+        self._names.append(name)
+        self._forms.append(self._known.setdefault(form, form))
+        if len(self._known) > SHARED:
+            self._known.clear()
+        try:
+            self._offsets.append(NOWHERE if offset is None else offset)
+        except OverflowError:  # a claim beyond any file
+            self._offsets = [*self._offsets, offset]
+
+    def __len__(self):
+        return len(self._names)
+
+    def __iter__(self):
+        for under, name, (dtype, shape, nbytes, file), offset in zip(
+            self._under, self._names, self._forms, self._offsets
+        ):
+            offset = None if offset == NOWHERE else offset
+            yield _row(Tensor, (under + name, dtype, shape, offset, nbytes, file))
+
+    def __getitem__(self, number):
+        (dtype, shape, nbytes, file), offset = self._forms[number], self._offsets[number]
+        offset = None if offset == NOWHERE else offset
+        return Tensor(self._under[number] + self._names[number], dtype, shape, offset, nbytes, file)
+
+    def in_order(self):
+        """(offset, nbytes, number) of each, by where it lies; for formats in which each lies somewhere."""
+        offsets, forms = self._offsets, self._forms
+        for number in sorted(range(len(self)), key=lambda number: (offsets[number], forms[number][2])):
+            yield offsets[number], forms[number][2], number
+
+
 class Layout:
     """What is known of one file or folder, gathered by its format module."""
 
     def __init__(self, path="", size=0, format=None):
         self.path, self.size, self.format = path, size, format
-        self.tensors, self.spans, self.members = [], [], []
+        self.tensors, self.spans, self.members = Tensors(), [], []
         self._places = {}
         self.tree, self.notes = {}, {}
         self.faults, self.warnings, self.unknowns = [], [], []
@@ -107,7 +161,7 @@ class Layout:
 
     def tensor(self, name, dtype, shape, offset, nbytes, file=None):
         """A tensor: dtype in torch's spelling, shape a tuple, `nbytes` of its elements."""
-        self.tensors.append(Tensor(name, dtype, tuple(shape), offset, nbytes, file))
+        self.tensors.add("", name, dtype, tuple(shape), offset, nbytes, file)
 
     def span(self, name, offset, nbytes, crc=None, method=0, size=None):
         """Stored bytes to be read at content depth."""

@@ -14,7 +14,7 @@ def structure(file, layout):
     while at < file.size and count < 1024:
         found, end = next_pickle(file, at, layout, "pickle")
         if not count:
-            torch_tensors.tell(found.root, layout, lambda storage: None)
+            torch_tensors.tell(found.root, layout, lambda key: None)
         at, count = end, count + 1
     if at < file.size:
         layout.unseen("bound_reached", "more than %d pickles in one file" % count)

@@ -21,9 +21,6 @@ from verikit.probes.place import CannotSee
 
 OPCODES = 30 * 1000 * 1000
 DEPTH = 20000
-LARGE = 1 << 20
-"""Bytes of a pickle from which on the memo is kept small."""
-
 UNFOLDED = 10**9
 """Values that a pickle may come to when each use of a shared one is counted: a nest of lists that hold each other ten
 times over is small until somebody prints, copies or compares it."""
@@ -84,6 +81,21 @@ class Persistent:
         self.id, self.storage = id, None
 
 
+class Idiom:
+    """What a writer always goes on with after one name, taken at once where it comes exactly so.
+
+    Made by `walk` with its machine, when the name is first met.  It must leave the machine as the opcodes would have.
+    """
+
+    def __init__(self, machine):
+        self.machine = machine
+
+    def take(self, at):
+        """The offset after the opcodes that begin at `at`, what they build now on the stack in place of the name;
+        None, and nothing changed, where they are others."""
+        raise NotImplementedError
+
+
 class Long:
     """A text or bytes object too long to be copied: its kind, offset and size in the pickle."""
 
@@ -106,15 +118,16 @@ class Walk:
         return {item.name: USES[item.use] for item in self.names.values()}
 
 
-def walk(data, layout=None, where="", start=0, opcodes=OPCODES, build=None):
+def walk(data, layout=None, where="", start=0, opcodes=OPCODES, build=None, idioms=None):
     """What the pickle that begins at `start` of `data` would build and import; `layout` is told of the names.
 
     build: {dotted name: function of the arguments} for calls that the reader knows a smaller form of, or None from it.
+    idioms: {dotted name: `Idiom`} for names that a writer always goes on from in the same opcodes.
 
     A pickle that ends too early, or makes no sense to any unpickler, is `Broken("bad_pickle", what, offset)`;
     the names up to there are told all the same: an unpickler would have met them before it gave up.
     """
-    machine = _Machine(data, start, build)
+    machine = _Machine(data, start, build, idioms)
     try:
         with uncollected():
             machine.run(opcodes)
@@ -164,10 +177,12 @@ _NESTS = frozenset((dict, list, tuple, Call))
 class _Machine:
     """The stack, the marks and the memo of an unpickler."""
 
-    def __init__(self, data, start, build):
-        self.data, self.at, self.stack, self.marks, self.memo, self.sparse = data, start, [], [], [], {}
+    def __init__(self, data, start, build, idioms=None):
+        self.data, self.at, self.stack, self.marks = data, start, [], []
+        self.memo, self.fetched = {}, _fetched(data)  # only what may be fetched again is kept
+        self.numbered, self.beyond = 0, set()  # numbers given out so far: all below the one, and those
         self.build = dict(_PLAIN, **build) if build else _PLAIN
-        self.fetched = _fetched(data) if len(data) - start > LARGE else None
+        self.idioms, self.idiom, self.begins = idioms or {}, None, None
         self.walk = Walk()
         self.names, self.members = self.walk.names, 0
 
@@ -186,16 +201,20 @@ class _Machine:
                         index, at = unpack_size(data, at + 1)[0], at + 5
                     else:
                         index, at = data[at + 1], at + 2
-                    if index == len(memo) and not self.sparse:
-                        memo.append(self.stack[-1] if fetched is None or index in fetched else None)
+                    item = self.stack[-1]
+                    if index == self.numbered and index not in fetched and not self.beyond:
+                        self.numbered += 1
                     else:
-                        self.remember(index, self.stack[-1])
+                        self.remember(index, item)
                 elif op == 0x4B:  # BININT1
                     self.stack.append(data[at + 1])
                     at += 2
                 elif op == 0x68:  # BINGET
                     index, at = data[at + 1], at + 2
-                    self.stack.append(memo[index] if index < len(memo) and not self.sparse else self.recall(index))
+                    item = memo[index]
+                    self.stack.append(item)
+                    if item is self.begins:
+                        at = self.idiom.take(at) or at
                 elif op == 0x58:  # BINUNICODE
                     size = unpack_size(data, at + 1)[0]
                     at += 5
@@ -271,27 +290,21 @@ class _Machine:
     # Memo.
 
     def remember(self, index, item):
-        if index < len(self.memo):
-            self.memo[index] = item
-        elif index == len(self.memo) and not self.sparse:
-            self.memo.append(item)
+        if index < self.numbered or index in self.beyond:
+            self.begins = None  # an idiom counts on what a number stood for
+        elif index == self.numbered and not self.beyond:
+            self.numbered += 1
         elif index > len(self.data):
             # C makes room for all numbers up to the greatest: 2^31 of them are 16 GiB.
             raise CannotSee("bound_reached", "a pickle of %d bytes that numbers a value %d" % (len(self.data), index))
         else:
-            self.sparse[index] = item
-
-    def recall(self, index):
-        if index in self.sparse:
-            return self.sparse[index]
-        return self.memo[index] if index < len(self.memo) else self.sparse[index]
+            self.beyond.add(index)
+        if index in self.fetched:
+            self.memo[index] = item
 
     def memoize(self):
         # MEMOIZE numbers by how many there are; PUT may have left numbers out before.
-        if self.sparse:
-            self.sparse[len(self.memo) + len(self.sparse)] = self.stack[-1]
-        else:
-            self.memo.append(self.stack[-1])
+        self.remember(self.numbered + len(self.beyond), self.stack[-1])
 
     # Building.
 
@@ -310,6 +323,8 @@ class _Machine:
         item = self.names.get(key)
         if item is None:
             item = self.names[key] = Global(*_today(module, attribute))
+            if item.name in self.idioms:
+                self.idiom, self.begins = self.idioms[item.name](self), item
         if "." in attribute and len(self.walk.hidden) < 64:
             self.walk.hidden.append("%s, reached through %s" % (attribute, module))
         return item
@@ -363,14 +378,26 @@ def _fetched(data):
     Each array's arguments are put there and never fetched; at 10^5 tensors that is half of all memory.
     """
     found = set(range(256))
-    found.update(int.from_bytes(match.group(1), "little") for match in _LONG_GET.finditer(data))
-    found.update(int(match.group(1)) for match in _TEXT_GET.finditer(data))
+    long = (int.from_bytes(match.group(1), "little") for match in _LONG_GET.finditer(data))
+    found.update(number for number in long if number <= len(data))
+    for match in _TEXT_GET.finditer(data):
+        try:
+            found.add(_index(match.group(1)))
+        except ValueError:  # no number: no fetch
+            continue
     return found
 
 
-# Matches may overlap: any byte may be an opcode.
-_LONG_GET = re.compile(rb"(?=j(...\0))", re.S)  # 2^24 numbers are more than a look has room for
-_TEXT_GET = re.compile(rb"(?=g(\d{1,8})\n)")
+# Any byte may be an opcode, so matches may overlap. Digits are whatever int() takes for some.
+_LONG_GET = re.compile(rb"j(?=(....))", re.S)
+_TEXT_GET = re.compile(rb"g(?=([0-9_+ \t\r\v\f]{1,4000})\n)")
+
+
+def _index(digits):
+    """A number of the memo, in decimal digits."""
+    if len(digits) > 4000:
+        raise ValueError("a number of %d digits" % len(digits))
+    return int(digits)
 
 
 def _changed(target):
@@ -646,9 +673,9 @@ for _op, _act in {
     b"\x90": _appends,
     b"P": _pushed(lambda machine: _persistent(machine, machine.line().decode("utf-8", "replace"))),
     b"Q": _pushed(lambda machine: _persistent(machine, machine.stack.pop())),
-    b"g": _pushed(lambda machine: machine.recall(_decimal(machine.line()))),
-    b"j": _pushed(lambda machine: machine.recall(machine.number("<I", 4))),
-    b"p": lambda machine: machine.remember(_decimal(machine.line()), machine.stack[-1]),
+    b"g": _pushed(lambda machine: machine.memo[_index(machine.line())]),
+    b"j": _pushed(lambda machine: machine.memo[machine.number("<I", 4)]),
+    b"p": lambda machine: machine.remember(_index(machine.line()), machine.stack[-1]),
     b"\x94": lambda machine: machine.memoize(),
 }.items():
     _TABLE[_op[0]] = _act

@@ -148,8 +148,8 @@ def _pickle(file, directory, name, crcs, layout):
             what = "record {}.storage has {:,} bytes, the pickle says {:,}"
             inner.fault("bad_size", what.format(key, directory.entries[at].size, storage.nbytes))
 
-    def place_of(storage):
-        at = directory.by_name.get("%s%s.storage" % (records, storage.key))
+    def place_of(key):
+        at = directory.by_name.get("%s%s.storage" % (records, key))
         return None if at is None or directory.entries[at].method else file.base + directory.starts[at]
 
     torch_tensors.tell(found.root, inner, place_of)

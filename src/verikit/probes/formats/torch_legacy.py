@@ -28,7 +28,7 @@ def structure(file, layout):
     keys, at = next_pickle(file, at, layout, "the list of storages")
     storages = torch_tensors.storages_of(pickle, layout)
     starts = _storages(file, at, _names(keys.root, storages, layout), storages, layout)
-    torch_tensors.tell(pickle.root, layout, lambda storage: starts.get(storage.key))
+    torch_tensors.tell(pickle.root, layout, starts.get)
 
 
 def next_pickle(file, at, layout, what):

@@ -8,13 +8,21 @@ must have one size however often it is named.
 from collections import namedtuple
 
 from verikit.probes.formats.layout import BITS as COMMON
-from verikit.probes.formats.layout import Broken
+from verikit.probes.formats.layout import SHARED, Broken
 from verikit.probes.formats.pickle_walk import Call, Global, Long, Persistent
 from verikit.probes.place import CannotSee
 
-Storage = namedtuple("Storage", "key dtype nbytes location")
-View = namedtuple("View", "dtype shape strides storage offset")
-"""What a rebuilder would give; storage None: a tensor without data (meta), offset in elements."""
+View = namedtuple("View", "key form")
+"""What a rebuilder would give: a `Form`, over the storage of that key; None: a tensor without data (meta)."""
+
+Form = namedtuple("Form", "dtype shape strides offset storage reach dense")
+"""What tensors of a kind have in common, kept once for all of them: sizes, strides and offset in elements, the `Storage`.
+
+`reach`: the elements from the first to the last that it touches, None where its numbers make no sense; `dense`: whether
+these are all its elements, in order.
+"""
+
+Storage = namedtuple("Storage", "dtype nbytes location")
 
 # Bits without a meaning of their own, and integers of fewer bits than a byte: each element takes one, but for bits16.
 BITS = dict(COMMON, bits16=16, **dict.fromkeys(("bits8", "bits1x8", "bits2x4", "bits4x2", "bit"), 8))
@@ -36,34 +44,48 @@ NESTED = 64
 
 
 def storage_of(item):
-    """The `Storage` that a persistent id names: ("storage", type, key, location, elements, …)."""
+    """(key, `Storage`) that a persistent id names: ("storage", type, key, location, elements, …)."""
     if item.storage is None:
-        item.storage, item.id = _storage_named(item.id), None
+        item.storage, item.id = storage_named(item.id), None
     return item.storage
 
 
-def _storage_named(pid):
+def storage_named(pid):
+    """The same, by the id alone."""
     if type(pid) is not tuple or len(pid) < 5 or pid[0] != "storage" or type(pid[1]) is not Global:
         raise Broken("bad_pickle", "a persistent id that names no storage")
     kind = pid[1].attribute
     dtype = TYPED.get(kind[:-7]) if kind.endswith("Storage") else None
     if dtype is None or type(pid[2]) not in (str, int) or type(pid[4]) is not int or pid[4] < 0:
         raise Broken("bad_pickle", "a storage of an unknown kind, %s" % pid[1].name)
-    return Storage(str(pid[2]), dtype, pid[4] * (BITS[dtype] // 8), str(pid[3])[:32])
+    return str(pid[2]), _once(Storage(dtype, pid[4] * (BITS[dtype] // 8), str(pid[3])[:32]))
 
 
 def storages_of(walk, layout):
     """{key: Storage} of every storage that the pickle names."""
     storages = {}
     for item in walk.persistent:
-        if _module_class(item.id):
+        if type(item) is View:
+            key, storage = item.key, item.form.storage
+        elif _module_class(item.id):
             continue
-        storage = storage_of(item)
-        known = storages.setdefault(storage.key, storage)
+        else:
+            key, storage = storage_of(item)
+        known = storages.setdefault(key, storage)
         if known.nbytes != storage.nbytes:
             what = "storage {} has {:,} bytes in one place of the pickle and {:,} in another"
-            layout.fault("mismatch", what.format(storage.key, known.nbytes, storage.nbytes))
+            layout.fault("mismatch", what.format(key, known.nbytes, storage.nbytes))
     return storages
+
+
+_KNOWN = {}
+
+
+def _once(item):
+    """The item, or its like that was met before: most storages, and most views, differ from others in their key alone."""
+    if len(_KNOWN) >= SHARED:
+        _KNOWN.clear()
+    return _KNOWN.setdefault(item, item)
 
 
 def _module_class(pid):
@@ -72,9 +94,9 @@ def _module_class(pid):
 
 
 def tell(root, layout, place_of):
-    """Tells `layout` the tree of top-level keys and every tensor; `place_of(storage)` says where its bytes are.
+    """Tells `layout` the tree of top-level keys and every tensor; `place_of(key)` says where a storage's bytes are.
 
-    That is their offset, the name of the record that unpacks to them, or None.
+    It gives their offset, the name of the record that unpacks to them, or None.
     """
     layout.root = root
     if type(root) is dict:
@@ -85,43 +107,51 @@ def tell(root, layout, place_of):
             layout.tree[_word(key)] = describe(value)
     else:
         layout.notes["root"] = describe(root)
-    for name, view in named_views(root):
-        _tell_one(name, view, layout, place_of)
+    for under, name, view in named_views(root):
+        _tell_one(under, name, view, layout, place_of)
 
 
-def _tell_one(name, view, layout, place_of):
-    reach, dense = _reach(view)
+def _tell_one(under, name, view, layout, place_of):
+    dtype, shape, strides, offset, storage, reach, dense = view.form
     if reach is None:
-        layout.fault("bad_size", "tensor %r has sizes or strides that make no sense" % name)
+        layout.fault("bad_size", "tensor %r has sizes or strides that make no sense" % (under + name))
         return
-    width = BITS[view.dtype] // 8
-    reach = -(-reach // PACKED.get(view.dtype, 1))
-    if view.storage is None:
+    width = BITS[dtype] // 8
+    if storage is None:
         layout.notes["meta"] = layout.notes.get("meta", 0) + 1
-        layout.tensor(name, view.dtype, view.shape, None, reach * width)
+        layout.tensors.add(under, name, dtype, shape, None, reach * width)
         return
-    if (view.offset + reach) * width > view.storage.nbytes:
+    if (offset + reach) * width > storage.nbytes:
         what = "tensor {!r} reaches to byte {:,} of a storage of {:,}"
-        layout.fault("bad_size", what.format(name, (view.offset + reach) * width, view.storage.nbytes))
-    start = place_of(view.storage)
+        layout.fault("bad_size", what.format(under + name, (offset + reach) * width, storage.nbytes))
+    start = place_of(view.key)
     if not dense:
-        layout.strides[name] = view.strides
+        layout.strides[under + name] = strides
     if type(start) is str:
-        layout.packed[name] = start, view.offset * width
+        layout.packed[under + name] = start, offset * width
         start = None
-    if start is not None and view.offset:
-        start += view.offset * width
-    layout.tensor(name, view.dtype, view.shape, start, reach * width)
+    elif start is not None:
+        start += offset * width
+    layout.tensors.add(under, name, dtype, shape, start, reach * width)
 
 
-def _reach(view):
-    """(elements from the first to the last that the view touches, whether it is dense and in order)."""
-    if len(view.shape) != len(view.strides) or view.offset < 0 or min(view.shape + view.strides, default=0) < 0:
+def view_of(dtype, shape, strides, storage, offset):
+    """The view; storage: as `storage_of` gives it, or (None, None)."""
+    reach, dense = _reach(shape, strides, offset)
+    if reach is not None:
+        reach = -(-reach // PACKED.get(dtype, 1))
+    key, storage = storage
+    return View(key, _once(Form(dtype, _once(shape), _once(strides), offset, storage, reach, dense)))
+
+
+def _reach(shape, strides, offset):
+    """(elements from the first to the last that a view touches, whether it is dense and in order)."""
+    if len(shape) != len(strides) or offset < 0 or min(shape + strides, default=0) < 0:
         return None, False
-    if 0 in view.shape:
+    if 0 in shape:
         return 0, True
     last, dense, wanted = 0, True, 1
-    for length, stride in zip(reversed(view.shape), reversed(view.strides)):
+    for length, stride in zip(reversed(shape), reversed(strides)):
         last += (length - 1) * stride
         dense = dense and (stride == wanted or length == 1)
         wanted *= length
@@ -129,44 +159,49 @@ def _reach(view):
 
 
 def named_views(root):
-    """(name, View) of each tensor under the root, names joined by dots as state dicts do.
+    """(what the name begins with, the rest of the name, View) of each tensor under the root; names are joined by dots,
+    as state dicts do.
 
     A container is entered once, however often it is used; a tensor is told under each of its names (tied weights).
     """
-    seen, todo = set(), [("", root, 0)]
+    seen, todo = set(), [("", iter([("", root)]))]
     while todo:
-        name, item, depth = todo.pop()
-        kind = type(item)
-        if kind is View:
-            yield name, item
-            continue
-        if kind is Call:
-            views = rebuilt(item)
-            if views is not None:
-                for suffix, view in views:
-                    yield name + suffix, view
-                continue
-        elif kind is Persistent:
-            if item.storage is not None or (type(item.id) is tuple and not _module_class(item.id)):
-                storage = storage_of(item)
-                count = storage.nbytes * 8 // BITS[storage.dtype]
-                yield name, View(storage.dtype, (count,), (1,), storage, 0)
-            continue
-        elif kind not in (dict, list, tuple):
-            continue
-        if id(item) in seen or depth > NESTED:
-            continue
-        seen.add(id(item))
-        parts = [(_joined(name, key), part, depth + 1) for key, part in _parts(item)]
-        todo.extend(reversed(parts))
+        under, parts = todo[-1]
+        for key, item in parts:
+            views = [("", item)] if type(item) is View else _views(item)
+            for suffix, view in views or ():
+                yield under, _word(key) + suffix, view
+            if views is None and type(item) in _ENTERED and id(item) not in seen and len(todo) <= NESTED + 1:
+                seen.add(id(item))
+                name = under + _word(key)
+                todo.append((name + "." if name else "", _parts(item)))
+                break
+        else:
+            todo.pop()
+
+
+_ENTERED = frozenset((dict, list, tuple, Call))
+
+
+def _views(item):
+    """[(suffix of the name, View)] of what a call or a bare storage stands for; None for what is no tensor."""
+    if type(item) is Call:
+        return rebuilt(item)
+    if type(item) is Persistent and (
+        item.storage is not None or (type(item.id) is tuple and not _module_class(item.id))
+    ):
+        key, storage = storage_of(item)
+        count = storage.nbytes * 8 // BITS[storage.dtype]
+        return [("", view_of(storage.dtype, (count,), (1,), (key, storage), 0))]
+    return None
 
 
 def _parts(item):
-    """What lies directly in a container: (key or index, value)."""
+    """What lies directly in a container, in turn: (key or index, value)."""
     if type(item) is dict:
-        return list(item.items())
+        return iter(item.items())
     if type(item) is not Call:
-        return list(enumerate(item))
+        return enumerate(item)
     parts = []
     for beneath in (item.args, item.state, item.items):
         if type(beneath) is tuple and beneath is item.state and len(beneath) == 2:
@@ -176,11 +211,7 @@ def _parts(item):
         elif type(beneath) in (list, tuple):
             pairs = beneath is item.items and all(type(pair) is tuple and len(pair) == 2 for pair in beneath)
             parts += list(beneath) if pairs else list(enumerate(beneath))
-    return parts
-
-
-def _joined(name, key):
-    return name + "." + _word(key) if name else _word(key)
+    return iter(parts)
 
 
 def _word(key):
@@ -203,7 +234,8 @@ def describe(item):
     if kind is View or kind is Call:
         views = rebuilt(item)
         if views:
-            return "%s%s" % (views[0][1].dtype, list(views[0][1].shape))
+            form = views[0][1].form
+            return "%s%s" % (form.dtype, list(form.shape))
         return item.name
     if kind is Long:
         return "%s of %d bytes" % (item.kind, item.nbytes)
@@ -235,8 +267,6 @@ def _storage(item):
 
 
 _WHOLE = frozenset((int,))
-_SHAPES = {}
-"""The few shapes that most tensors have, once each."""
 
 
 def _ints(items):
@@ -255,12 +285,12 @@ def _offset(item):
 
 def _plain(args):
     storage = _storage(args[0])
-    return [("", View(storage.dtype, _ints(args[2]), _ints(args[3]), storage, _offset(args[1])))]
+    return [("", view_of(storage[1].dtype, _ints(args[2]), _ints(args[3]), storage, _offset(args[1])))]
 
 
 def _with_dtype(args):
     # _rebuild_tensor_v3: element types that have no storage class of their own.
-    return [("", View(_dtype(args[6]), _ints(args[2]), _ints(args[3]), _storage(args[0]), _offset(args[1])))]
+    return [("", view_of(_dtype(args[6]), _ints(args[2]), _ints(args[3]), _storage(args[0]), _offset(args[1])))]
 
 
 def _dtype(item):
@@ -294,7 +324,7 @@ def _nested(args):
 
 
 def _meta(args):
-    return [("", View(_dtype(args[0]), _ints(args[1]), _ints(args[2]), None, 0))]
+    return [("", view_of(_dtype(args[0]), _ints(args[1]), _ints(args[2]), (None, None), 0))]
 
 
 _REBUILD = {
@@ -315,21 +345,17 @@ _REBUILD = {
 }
 
 
-def _view(args):
+def _built(args):
     """The `View` in place of a call of _rebuild_tensor_v2; None, and so the call itself, where its arguments are odd."""
     try:
-        item, offset, shape, strides = args[:4]
-        storage = item.storage or storage_of(item)
-        if type(offset) is int and _WHOLE.issuperset(map(type, shape)) and _WHOLE.issuperset(map(type, strides)):
-            if len(_SHAPES) < 4096:
-                shape, strides = _SHAPES.setdefault(shape, shape), _SHAPES.setdefault(strides, strides)
-            return View(storage.dtype, shape, strides, storage, offset)
-    except (Broken, TypeError, ValueError, AttributeError):
+        if type(args) is type(args[2]) is type(args[3]) is tuple:  # else a torch.Size, perhaps
+            return _plain(args)[0][1]
+    except (Broken, IndexError, KeyError, TypeError, ValueError, AttributeError):
         pass
     return None
 
 
 BUILD = {
-    "torch._utils._rebuild_tensor_v2": _view,
+    "torch._utils._rebuild_tensor_v2": _built,
 }
 """For `walk(…, build=BUILD)`: 10^5 tensors as views, not as calls with all their arguments."""

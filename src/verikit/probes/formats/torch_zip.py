@@ -12,7 +12,7 @@ CRCs off from one whose CRCs are damaged.  torch before 2.1 wrote none.
 import struct
 import zlib
 
-from verikit.probes.formats import lightning, optimizer, torch_tensors
+from verikit.probes.formats import lightning, optimizer, torch_idiom, torch_tensors
 from verikit.probes.formats import zipfile_directory as zip_
 from verikit.probes.formats.layout import Broken
 from verikit.probes.formats.pickle_walk import walk
@@ -36,7 +36,7 @@ def structure(file, layout):
     layout.byteorder = _byteorder(file, directory, top, crcs)
     _spans(file, directory, crcs, layout)
     data = zip_.content(file, directory, top + "data.pkl", PICKLE_LIMIT, crcs)
-    pickle = walk(data, layout, "data.pkl", build=torch_tensors.BUILD)
+    pickle = walk(data, layout, "data.pkl", build=torch_tensors.BUILD, idioms=torch_idiom.TENSORS)
     if pickle.end < len(data):
         layout.fault("trailing", "{:,} bytes follow the pickle in data.pkl".format(len(data) - pickle.end))
     del data  # megabytes, with 10^5 tensors
@@ -176,26 +176,26 @@ def _storages(file, directory, top, pickle, layout):
     """Every storage has its record, of the right size, and every record its storage; tensors lie within them."""
     storages = torch_tensors.storages_of(pickle, layout)
     pickle.persistent = []  # 10^5 of them are 7 MB
-    for storage in storages.values():
-        at = directory.by_name.get(top + "data/" + storage.key)
+    for key, storage in storages.items():
+        at = directory.by_name.get(top + "data/" + key)
         if at is None:
             if storage.location != "meta":
-                layout.fault("missing", "there is no record for storage %s" % storage.key)
+                layout.fault("missing", "there is no record for storage %s" % key)
         elif directory.entries[at].size != storage.nbytes:
             what = "record data/{} has {:,} bytes, data.pkl says {:,}"
-            layout.fault("bad_size", what.format(storage.key, directory.entries[at].size, storage.nbytes))
+            layout.fault("bad_size", what.format(key, directory.entries[at].size, storage.nbytes))
     for name in directory.by_name:
         if name.startswith(top + "data/") and name[len(top) + 5 :] not in storages and not name.endswith("/"):
             layout.fault("mismatch", "no tensor is in record %r" % name)
 
-    def place_of(storage):
-        at = directory.by_name.get(top + "data/" + storage.key)
+    def place_of(key):
+        at = directory.by_name.get(top + "data/" + key)
         if at is None:
             return None
         if directory.entries[at].method != zip_.STORED:
             return directory.entries[at].name
         start = directory.starts[at]
-        return file.base + start if file.base else start  # the same number, not its like: 3 MB
+        return file.base + start
 
     torch_tensors.tell(pickle.root, layout, place_of)
 
