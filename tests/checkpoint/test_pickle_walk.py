@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import io
+import os
 import pickle
 import pickletools
 
 import corpus
 import hypothesis.strategies as st
 import pytest
+import torch
 from hypothesis import given, settings
 
+from verikit import FAIL, PASS, checkpoint_layout
+from verikit.checks.checkpoint import CheckpointIntact
 from verikit.probes.formats import pickle_names
 from verikit.probes.formats.layout import Broken, Layout
 from verikit.probes.formats.pickle_walk import Call, Long, walk
 from verikit.probes.place import CannotSee
+from verikit.testing.here import examine_here
 
 ATOMS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
 KEYS = st.text() | st.integers() | st.tuples(st.integers(), st.text())
@@ -202,3 +208,72 @@ def test_weights_only_names_are_harmless():
     names |= {name for name in _get_allowed_globals() if name.endswith(("Storage", "Tensor"))}
 
     assert {name for name in names if pickle_names.kind(name) != "harmless"} == set()
+
+
+class Within:
+    """Pickles as storages do outside of torch.save: by a file that is an argument."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __reduce__(self):
+        return torch.storage._load_from_bytes, (self.data,)
+
+
+def older(value):
+    buffer = io.BytesIO()
+    torch.save(value, buffer, _use_new_zipfile_serialization=False)
+    return buffer.getvalue()
+
+
+def newer(value):
+    buffer = io.BytesIO()
+    torch.save(value, buffer)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("size", [3, 70_000])
+def test_tensors_in_a_plain_pickle(tmp_path, size):
+    """
+    A tensor that pickle.dump wrote brings its storage along as a file of torch's, which is walked too: no name to trust.
+    """
+    path = tmp_path / "x.pkl"
+    path.write_bytes(pickle.dumps({"w": torch.arange(float(size)).reshape(1, size)}))
+
+    found = examine_here(CheckpointIntact(path))
+
+    assert found.verdict is PASS, found.reason
+    row = checkpoint_layout(path)["w"]
+    assert (row.shape, row.dtype) == ((1, size), "float32")
+
+
+class Harm:
+    def __reduce__(self):
+        return os.system, ("true",)
+
+
+INNER = {
+    "harm in it": lambda: older(Harm()),
+    "harm before it": lambda: older(torch.ones(2).untyped_storage()).replace(
+        b"\x80\2}q\0(X\x10", b"\x80\2cos\nsystem\n0}q\0(X\x10"
+    ),
+    "harm, and then it breaks off": lambda: older(Harm())[:-20],
+    "not a storage": lambda: older({"a": 1}),
+    "another format": lambda: newer({"a": 1}),
+    "one in another": lambda: older(Within(older(torch.ones(2).untyped_storage()))),
+    "no file": lambda: b"cos\nsystem\n.",
+}
+
+
+@pytest.mark.parametrize("name", INNER)
+def test_files_in_a_plain_pickle(tmp_path, name):
+    """
+    What is brought along as a storage and is none, or does harm on the way, is FAIL, and is not run.
+    """
+    path = tmp_path / "x.pkl"
+    path.write_bytes(pickle.dumps(Within(INNER[name]())))
+
+    found = examine_here(CheckpointIntact(path))
+
+    assert found.verdict is FAIL
+    assert "unsafe pickle" in found.reason
