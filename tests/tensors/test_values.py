@@ -510,6 +510,64 @@ def test_deflated_npz(tmp_path):
     assert "1 of 2,000,000 values is not >= 0, first at [1999998]" in finding.reason
 
 
+def test_a_record_that_unpacks_to_less(tmp_path):
+    """
+    Where a packed record holds fewer values than the archive says, what is left of them is no pass.
+    """
+    import io
+    import struct
+    import zipfile
+
+    stream = io.BytesIO()
+    np.save(stream, np.arange(1000))
+    whole, out = stream.getvalue(), io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("ids.npy", whole[:-808])
+    data = out.getvalue().replace(struct.pack("<L", len(whole) - 808), struct.pack("<L", len(whole)))
+    (tmp_path / "z.npz").write_bytes(data)
+
+    finding = examine_here(TensorShapeSane(tmp_path / "z.npz", {"ids": "i64[1000] & in 0..999"}))
+
+    assert finding.verdict is FAIL
+    assert "ids: its bytes are broken: it unpacks to 7,320 bytes, 8,128 expected" in finding.reason
+
+
+def test_a_packed_checkpoint(tmp_path):
+    """
+    A .pt whose records were packed by another tool has the values that torch wrote, views into larger storages too.
+    """
+    import zipfile
+
+    base = torch.arange(300_000)
+    torch.save({"a": base[7:250_000], "b": base.view(300, 1000).t()}, tmp_path / "m.pt")
+    with (
+        zipfile.ZipFile(tmp_path / "m.pt") as plain,
+        zipfile.ZipFile(tmp_path / "p.pt", "w", zipfile.ZIP_DEFLATED) as packed,
+    ):
+        for name in plain.namelist():
+            packed.writestr(name, plain.read(name))
+    right = {"a": "i64[249993] & step 1 & first == 7", "b": "i64[1000 300] & step 1000 & min == 0 & max == 299999"}
+
+    assert examine_here(TensorShapeSane(tmp_path / "p.pt", right)).verdict is PASS
+    wrong = examine_here(TensorShapeSane(tmp_path / "p.pt", {"a": "i64[n] & != 200000"}))
+    assert "a: 1 of 249,993 values is not != 200000, first at [199993]" in wrong.reason
+
+
+def test_negative_views(tmp_path):
+    """
+    The imaginary part of a conjugate is its memory turned round: read so in memory, and not told in a file that says so.
+    """
+    x = torch.tensor([1 + 2j, 3 + 4j]).conj().imag
+    torch.save({"x": x}, tmp_path / "x.pt")
+
+    assert x.is_neg()
+    assert examine_here(TensorShapeSane({"x": x}, {"x": "f32[2] & < 0"})).verdict is PASS
+    for word in ("< 0", "> 0", "finite"):
+        finding = examine_here(TensorShapeSane(tmp_path / "x.pt", {"x": f"f32[2] & {word}"}))
+        assert finding.verdict is UNKNOWN
+        assert "it is a negative view" in finding.reason
+
+
 def test_no_numpy(tmp_path, monkeypatch):
     """
     Without numpy on the host small tensors are read all the same, and large ones are UNKNOWN `unsupported`.

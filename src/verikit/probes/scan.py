@@ -19,6 +19,7 @@ import operator
 import os
 import random
 
+from verikit.probes import packing
 from verikit.probes.place import CannotSee
 
 BLOCK = (
@@ -56,9 +57,9 @@ QUANTISED = ("q", "iq", "tq", "i2_s", "mxfp", "nvfp")
 ORDERED = frozenset(["in", "<=", ">=", "<", ">", "min", "max", "rising", "falling", "step", "first", "last"])
 SUMS = frozenset(["sum", "mean", "std"])
 ROWED = NEED_ALL - {"distinct"} | DIGESTS
+"""Words about rows along the last axis."""
 ONCE_EACH = (NEED_ALL | DIGESTS | {"sum", "count"}) - {"first", "last"}
 """Words that are not told by a part of the tensor that stands for all of it."""
-"""Words about rows along the last axis."""
 INTS = {
     "i64": "<i8",
     "i32": "<i4",
@@ -905,34 +906,29 @@ def mapped(file, offset, size, step):
         yield at, view[spare + at : spare + min(at + step, size)]
 
 
-def inflated_blocks(file, span, skip, nbytes, width):
-    """`blocks(step)` over a deflated record, after `skip` bytes of header."""
+def unpacked_blocks(file, span, skip, nbytes, width):
+    """`blocks(step)` over `nbytes` of what a packed record unpacks to, after `skip` bytes of it; fewer are `Damaged`."""
 
     def blocks(step):
-        import zlib
-
-        unpack, rest, done, skipped = zlib.decompressobj(-15), b"", 0, 0
-        at, left = span.offset, span.nbytes
-        while done < nbytes and (left or unpack.unconsumed_tail):
-            if not unpack.unconsumed_tail:
+        unpack, rest, done = packing.Unpacker(span.method), b"", -skip
+        at, end, step = span.offset, span.offset + span.nbytes, max(width, step // width * width)
+        while done < nbytes and not unpack.over and (at < end or not unpack.hungry):
+            data = b""
+            if unpack.hungry:
                 file.seek(at)
-                packed = file.read(min(left, 1 << 16))
-                if not packed:
-                    break
-                at, left = at + len(packed), left - len(packed)
-            else:
-                packed = unpack.unconsumed_tail
-            data = unpack.decompress(packed, step)
-            if skipped < skip:
-                cut = min(skip - skipped, len(data))
-                skipped, data = skipped + cut, data[cut:]
-            rest += data
-            while len(rest) >= step or (rest and done + len(rest) >= nbytes):
-                size = min(step, nbytes - done) // width * width
-                yield done // width, rest[:size]
-                done, rest = done + size, rest[size:]
-                if not size:
-                    break
+                data = file.read(min(end - at, 1 << 16))
+                at = at + len(data) if data else end
+            data = unpack.pull(data, step)
+            rest += data[max(0, -done) :] if done < 0 else data
+            done += len(data)
+            while len(rest) >= step:
+                yield (done - len(rest)) // width, rest[:step]
+                rest = rest[step:]
+        if done < nbytes:
+            raise packing.Damaged("it unpacks to {:,} bytes, {:,} expected".format(done + skip, nbytes + skip))
+        rest = rest[: nbytes - (done - len(rest))]
+        if rest:
+            yield (nbytes - len(rest)) // width, rest
 
     return blocks
 

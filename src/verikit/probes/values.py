@@ -6,7 +6,7 @@
 import os
 import random
 
-from verikit.probes import formats, scan
+from verikit.probes import formats, packing, scan
 from verikit.probes.formats.layout import Broken, Window, elements
 from verikit.probes.place import CannotSee
 from verikit.probes.tensors import dtype_name, layout_of, live_tensors
@@ -107,8 +107,8 @@ def guarded(np, tensor, predicates, relate):
         if why.cause == "changed_while_reading":
             raise
         return [(None, why.reason)] * len(predicates)
-    except Broken as broken:
-        return [(False, "its bytes are broken: %s" % broken.what)] * len(predicates)
+    except (Broken, packing.Damaged) as broken:
+        return [(False, "its bytes are broken: %s" % broken)] * len(predicates)
 
 
 def stored_tensor(np, layout, row, file, seed=None, place=None):
@@ -119,21 +119,22 @@ def stored_tensor(np, layout, row, file, seed=None, place=None):
     width = width_of(dtype)
     if width is None:
         return scan.unreadable(dtype)
+    if row.name in layout.negated:
+        return "it is a negative view: its values are those of its memory, turned round"
     big = layout.orders.get(row.name, layout.byteorder) == "big" and width > 1
-    strides, inflated = layout.strides.get(row.name), None
+    strides, offsets = layout.strides.get(row.name), None
     if row.offset is None:
-        span = deflated_span(layout, row)
+        span, skip = packed_span(layout, row)
         if span is None:
             return "its bytes are not in one piece of the file"
-        inflated = scan.inflated_blocks(file, span, span.size - row.nbytes, row.nbytes, width)
-    if strides is not None:
-        return strided(np, dtype, row, strides, inflated or file, width, big)
-    if inflated:
-        return scan.Stored(dtype, row.shape, inflated, big)
-    offsets = None
-    if seed is not None and row.nbytes > scan.WHOLE:
-        offsets = scan.drawn(seed, row.name, row.nbytes, width)
-    return scan.Stored(dtype, row.shape, scan.file_blocks(file, row.offset, row.nbytes, width, offsets), big)
+        blocks = scan.unpacked_blocks(file, span, skip, row.nbytes, width)
+    else:
+        if seed is not None and row.nbytes > scan.WHOLE and strides is None:
+            offsets = scan.drawn(seed, row.name, row.nbytes, width)
+        blocks = scan.file_blocks(file, row.offset, row.nbytes, width, offsets)
+    return (
+        scan.Stored(dtype, row.shape, blocks, big) if strides is None else strided(np, dtype, row, strides, blocks, big)
+    )
 
 
 def column(place, np, layout, row, file, seed):
@@ -151,33 +152,25 @@ def column(place, np, layout, row, file, seed):
     return scan.Stored(dtype, row.shape, found.blocks, ragged=found.ragged, nulls=found.nulls)
 
 
-def deflated_span(layout, row):
-    name = row.name + ".npy"
-    return next((span for span in layout.spans if span.name == name and span.method == 8), None)
+def packed_span(layout, row):
+    """(the record of an archive that unpacks to its bytes or None, how far behind its beginning they are)."""
+    name, skip = layout.packed.get(row.name, (None, 0))
+    return next((span for span in layout.spans if span.name == name and span.method in packing.KNOWN), None), skip
 
 
-def strided(np, dtype, row, strides, source, width, big):
+def strided(np, dtype, row, strides, blocks, big):
     """A view with strides: what it touches is read, and put in order if that is small enough; see `written_out`."""
+    width = width_of(dtype)
     out = written_out(row.shape, strides, width)
     shape = row.shape if out else tuple(1 if step == 0 else length for length, step in zip(row.shape, strides))
     reach = 1 + sum((length - 1) * step for length, step in zip(shape, strides)) if 0 not in shape else 0
-    if np is None or reach * width > scan.WHOLE:
+    if np is None or not reach * width <= min(scan.WHOLE, row.nbytes):
         return "a view with strides %s over %d bytes is not read" % (list(strides), reach * width)
-    found = first_bytes(source, row, reach * width)
-    if len(found) < reach * width:
-        return "the file ends within the tensor"
-    data = np.frombuffer(found, dtype="V%d" % width)
+    data = b"".join(bytes(block) for _, block in blocks(scan.BLOCK))
+    data = np.frombuffer(data[: reach * width], dtype="V%d" % width)
     whole = np.lib.stride_tricks.as_strided(data, shape, [step * width for step in strides])
     blocks = scan.buffer_blocks(np.ascontiguousarray(whole).reshape(-1).view("u1"), width)
     return scan.Stored(dtype, shape, blocks, big, once=not out)
-
-
-def first_bytes(source, row, size):
-    """Of a tensor in a file, or of the blocks that it is unpacked into."""
-    if callable(source):
-        return b"".join(bytes(block) for _, block in source(scan.BLOCK))[:size]
-    source.seek(row.offset)
-    return source.read(size)
 
 
 def written_out(shape, strides, width):

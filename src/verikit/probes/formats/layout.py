@@ -153,6 +153,8 @@ class Layout:
         self.strides, self.root = {}, None
         # By the names of tensors: (record, offset in what it unpacks to); the byte order, where it is not the file's.
         self.packed, self.orders = {}, {}
+        # Names of tensors whose values are those of their memory, turned round: torch's negative views.
+        self.negated = set()
         # By name and offset, of pieces of a tensor: (index at which they begin in it, strides or None).
         self.pieces = {}
         self.mtime, self.read, self.content, self.expected = None, 0, None, None

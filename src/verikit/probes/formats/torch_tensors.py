@@ -15,11 +15,11 @@ from verikit.probes.place import CannotSee
 View = namedtuple("View", "key form")
 """What a rebuilder would give: a `Form`, over the storage of that key; None: a tensor without data (meta)."""
 
-Form = namedtuple("Form", "dtype shape strides offset storage reach dense")
+Form = namedtuple("Form", "dtype shape strides offset storage reach dense negated")
 """What tensors of a kind have in common, kept once for all of them: sizes, strides and offset in elements, the `Storage`.
 
 `reach`: the elements from the first to the last that it touches, None where its numbers make no sense; `dense`: whether
-these are all its elements, in order.
+these are all its elements, in order; `negated`: whether it is a negative view, whose values are its memory's turned round.
 """
 
 Storage = namedtuple("Storage", "dtype nbytes location")
@@ -112,7 +112,7 @@ def tell(root, layout, place_of):
 
 
 def _tell_one(under, name, view, layout, place_of):
-    dtype, shape, strides, offset, storage, reach, dense = view.form
+    dtype, shape, strides, offset, storage, reach, dense, negated = view.form
     if reach is None:
         layout.fault("bad_size", "tensor %r has sizes or strides that make no sense" % (under + name))
         return
@@ -127,6 +127,8 @@ def _tell_one(under, name, view, layout, place_of):
     start = place_of(view.key)
     if not dense:
         layout.strides[under + name] = strides
+    if negated:
+        layout.negated.add(under + name)
     if type(start) is str:
         layout.packed[under + name] = start, offset * width
         start = None
@@ -135,13 +137,13 @@ def _tell_one(under, name, view, layout, place_of):
     layout.tensors.add(under, name, dtype, shape, start, reach * width)
 
 
-def view_of(dtype, shape, strides, storage, offset):
+def view_of(dtype, shape, strides, storage, offset, negated=False):
     """The view; storage: as `storage_of` gives it, or (None, None)."""
     reach, dense = _reach(shape, strides, offset)
     if reach is not None:
         reach = -(-reach // PACKED.get(dtype, 1))
     key, storage = storage
-    return View(key, _once(Form(dtype, _once(shape), _once(strides), offset, storage, reach, dense)))
+    return View(key, _once(Form(dtype, _once(shape), _once(strides), offset, storage, reach, dense, negated)))
 
 
 def _reach(shape, strides, offset):
@@ -285,7 +287,9 @@ def _offset(item):
 
 def _plain(args):
     storage = _storage(args[0])
-    return [("", view_of(storage[1].dtype, _ints(args[2]), _ints(args[3]), storage, _offset(args[1])))]
+    said = args[6] if len(args) > 6 else None  # what torch says of a tensor beside its memory
+    negated = type(said) is dict and bool(said.get("neg"))
+    return [("", view_of(storage[1].dtype, _ints(args[2]), _ints(args[3]), storage, _offset(args[1]), negated))]
 
 
 def _with_dtype(args):
