@@ -552,3 +552,26 @@ def test_each_array_of_an_archive_by_itself(tmp_path, save):
 
     assert look("step 1 & in 0..11 & rows distinct & planes distinct(1) & sum == 66").verdict is PASS
     assert "x.npz:a, F, B and 1 more: 1 of 12 values is not in 0..10, first at [2, 3]" in look("in 0..10").reason
+
+
+def test_what_is_there_as_no_tensor(tmp_path):
+    """
+    A value that was saved as a list or a number is told as that, in a file as in memory, and is no stranger to `strict`.
+    """
+    saved = {"hs": ones(3), "ids": [1, 2, 3], "step": 7, "state": {"w": ones(2), "lr": 0.1}, "prompt": "hello"}
+    torch.save(saved, tmp_path / "hs_0.pt")
+    torch.save({**saved, "ids": torch.tensor([1, 2, 3])}, tmp_path / "hs_1.pt")
+
+    for spec in ("ids: i64[3]; hs: [3]", "hs_*.pt :: ids: i64[3]"):
+        assert examine_here(TensorShapeSane(tmp_path, spec)).reason == "hs_0.pt:ids: a list, not a tensor of i64"
+    two = examine_here(TensorShapeSane(tmp_path / "hs_0.pt", "state.lr: [1]; step: i64[]; x: [2]"))
+    assert (
+        two.reason
+        == "hs_0.pt:state.lr: a float, not a tensor; hs_0.pt:step: a int, not a tensor of i64; hs_0.pt:x: missing"
+    )
+    under = examine_here(TensorShapeSane(tmp_path / "hs_0.pt", "lr: f32[1]; w: [2]", under="state."))
+    assert under.reason == "hs_0.pt:lr: a float, not a tensor of f32"
+    assert (
+        examine_here(TensorShapeSane(tmp_path / "hs_1.pt", "ids: [3]; hs: [3]; state.w: [2]", strict=True)).verdict
+        is PASS
+    )

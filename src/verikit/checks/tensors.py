@@ -281,6 +281,7 @@ class TensorShapeSane(Check):
 
     def _decided(self, seen: Seen, drawn: Drawn, scanned: Facts = None) -> Finding:
         facts, entries, files, outcome = seen.facts, seen.entries, seen.files, seen.outcome
+        _plain_faults(facts, files, outcome, self.compiled)
         _file_faults(facts, files, outcome, self.strict)
         _index_faults(facts, self.compiled, outcome)
         _list_faults(outcome)
@@ -606,6 +607,19 @@ def _entries(facts: Facts) -> tuple[list[Entry], list[str]]:
         for file, name, dtype, shape, extra in probe.unfolded_rows(facts)
     ]
     return rows, files
+
+
+def _plain_faults(facts: Facts, files: list[str], outcome: Outcome, compiled: Compiled) -> None:
+    """What is missing as a tensor, but there as a list or a number, is told as that."""
+    told = facts.get("plain_told", ())
+    held = {files[int(n)]: told[k] for n, k in facts.get("plain", {}).items() if k >= 0 and told[k]}
+    for at, fault in enumerate(outcome.faults) if held else ():
+        file = fault.file or next((file for file in held if fault.name in held[file]), "")
+        kind = held.get(file, {}).get(fault.name) if fault.kind == "missing" else None
+        if kind:
+            wanted = grammar.show_dtypes(compiled.plans[fault.rule].rule.value.dtypes)
+            what = f"a {kind}, not a tensor{f' of {wanted}' if wanted else ''}"
+            outcome.faults[at] = Fault("dtype", fault.rule, file, fault.name, what)
 
 
 def _file_faults(facts: Facts, files: list[str], outcome: Outcome, strict: bool) -> None:

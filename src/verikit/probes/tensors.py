@@ -21,6 +21,9 @@ CONFIG_LIMIT = 4 << 20
 METADATA_LIMIT = 1 << 16
 MOST_TOLD = 20_000
 """Different metadata that are told."""
+MOST_PLAIN = 64
+"""Values of a file that are told to be no tensors."""
+PLAIN = (list, tuple, int, float, bool, str, type(None))
 MOST_VALUES = 4096
 """Numbers of one value of metadata."""
 DEEPEST = 32
@@ -71,8 +74,10 @@ def inspected(place, path, config, under, meta):
         "left": [],
         "metadata": {},
         "told": [],
+        "plain": {},
+        "plain_told": [],
     }
-    told = {}
+    told, plain_told = {}, {}
     for number, name in enumerate(files):
         layout = layout_of(place, os.path.join(root, name))
         fold.file(name)
@@ -90,11 +95,14 @@ def inspected(place, path, config, under, meta):
         else:
             tell_layout(facts, number, name, layout)
             if meta:
-                tell_metadata(facts, told, number, metadata_of(place, layout, meta, under))
+                tell_once(facts["metadata"], told, number, metadata_of(place, layout, meta, under))
+            if type(layout.root) is dict:
+                tell_once(facts["plain"], plain_told, number, plain_of(layout.root, under))
         if number % 256 == 255:
             place.progress(number + 1, len(files), "files")
     whole_folders(place, path, root, files, fold, facts, under)
     facts["told"] = [json.loads(row) for row in told]
+    facts["plain_told"] = [json.loads(row) for row in plain_told]
     facts["config"], facts["config_missing"] = read_config(place, root, config)
     facts["index"] = index_of(place, root, files, fold) if not globbed else None
     facts.update(fold.facts())
@@ -251,13 +259,24 @@ def tell_layout(facts, number, name, layout):
                 facts[key + "_more"] = facts.get(key + "_more", 0) + 1
 
 
-def tell_metadata(facts, told, number, row):
-    """What a file says, once for all that say the same; `metadata`: {file: place in `told`}, -1 where there is no room."""
+def tell_once(places, told, number, row):
+    """What a file says, once for all that say the same; `places`: {file: place in `told`}, -1 where there is no room."""
     text = json.dumps(row, sort_keys=True)
     if text in told or len(told) < MOST_TOLD:
-        facts["metadata"][str(number)] = told.setdefault(text, len(told))
+        places[str(number)] = told.setdefault(text, len(told))
     else:
-        facts["metadata"][str(number)] = -1
+        places[str(number)] = -1
+
+
+def plain_of(root, under=""):
+    """{name: type} of the values of a file that are no tensors, at its top and one mapping below: the first of them."""
+    found = {}
+    for key, value in root.items():
+        inner = value.items() if type(value) is dict else ()
+        for name, each in ((key, value), *(("%s.%s" % (key, k), v) for k, v in inner)):
+            if len(found) < MOST_PLAIN and type(each) in PLAIN and str(name).startswith(under):
+                found[str(name)[len(under) :]] = type(each).__name__
+    return found
 
 
 def metadata_of(place, layout, keys, under=""):
