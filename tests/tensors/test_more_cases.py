@@ -347,6 +347,8 @@ def test_a_scope_that_there_is_not():
         ("[finite]", PASS, ""),
         ("step 1", FAIL, "has 1 axis, expected 2"),
         ("{4,5}", PASS, ""),
+        ("inf", PASS, ""),
+        ("~inf & ~nan", FAIL, "NaN"),
     ],
 )
 def test_words_of_values_alone(text, verdict, says):

@@ -133,5 +133,5 @@ def checks_of(case, subject):
     if not isinstance(subject, str) and "config" in spec:
         more["config"] = spec["config"]
     relations = [relation_of(each, spec.get("expect", ())) for each in spec.get("relations", ())]
-    alternatives = spec.get("any_of") or [spec["expect"]]
+    alternatives = [[*spec.get("expect", ()), *rows] for rows in spec.get("any_of", [[]])]
     return [TensorShapeSane(subject, "\n".join([*map(rule_of, rows), *relations]), **more) for rows in alternatives]

@@ -353,13 +353,13 @@ def parse_value(text: str) -> Value:
 
 
 def _only_values(text: str) -> Predicate | None:
-    """The predicate of a text without a shape.  `{1,3}` and `step 1` are axes: in brackets or not, what they always were."""
+    """The predicate of a text without a shape.  `{1,3}`, `step 1` and a single `inf` can as well be axes, and are."""
     try:
         found = predicates.parse(text.strip().removeprefix("&"))
     except ValueError:
         return None
     first = next(iter(predicates.atoms(found)))
-    shape = text.lstrip().startswith("{") or first.word == "step"
+    shape = text.lstrip().startswith("{") or first.word == "step" or (found is first and first.word in ("inf", "nan"))
     return None if shape and not text.lstrip().startswith("&") else found
 
 
