@@ -144,12 +144,13 @@ def test_long_names(tmp_path, form):
 
 def test_layouts_of_arrays(tmp_path):
     """
-    Big-endian arrays, and those whose first axis runs fastest, have the values that numpy gives them.
+    Big-endian arrays, and those whose first axis runs fastest, have the values that numpy gives them, beside others too.
     """
     rows = numpy.arange(6, dtype=">i4").reshape(2, 3)
-    path = shard(tmp_path / "s.tar", {"0.a.npy": npy(numpy.asfortranarray(rows))})
+    plain = {"0.b.npy": npy(numpy.arange(6, dtype="<i4"))}
+    path = shard(tmp_path / "s.tar", {"0.a.npy": npy(numpy.asfortranarray(rows)), **plain})
 
-    assert look(path, "0.a: i32[2 3] & step 1 & in 0..5").verdict is PASS
+    assert look(path, "0.a: i32[2 3] & step 1 & in 0..5; 0.b: i32[6] & step 1 & in 0..5").verdict is PASS
 
 
 def test_cut_shard(tmp_path):

@@ -17,7 +17,7 @@ FILES = (b"0", b"\0")
 
 def structure(file, layout):
     """Every member is whole, and what its `.npy` header says is what its size allows."""
-    keys, members, big = set(), 0, set()
+    keys, members = set(), 0
     for name, at, size in _members(file, layout):
         members += 1
         if members > MOST_MEMBERS:
@@ -25,16 +25,13 @@ def structure(file, layout):
         folder, _, base = name.rpartition("/")
         keys.add((folder, base.partition(".")[0]))
         if name.endswith(".npy"):
-            _array(file, name[:-4], at, size, layout, big)
-    if len(big) == 2:
-        layout.unseen("unsupported", "arrays of both byte orders in one archive")
-    layout.byteorder = "big" if big == {True} else "little"
+            _array(file, name[:-4], at, size, layout)
     if not layout.tensors and not layout.faults:
         raise CannotSee("unsupported", "a tar archive without .npy members, and not torch's")
     layout.notes["keys"] = {"samples": len(keys), "members": members}
 
 
-def _array(file, name, at, size, layout, big):
+def _array(file, name, at, size, layout):
     data = file.at(at, min(size, 1024))
     try:
         array = npy.header(data)
@@ -57,8 +54,7 @@ def _array(file, name, at, size, layout, big):
             steps.append(step)
             step *= length
         layout.strides[name] = tuple(steps)
-    if array.nbytes > len(array.shape):
-        big.add(bool(array.big))
+    layout.orders[name] = "big" if array.big else "little"
 
 
 def _members(file, layout):
