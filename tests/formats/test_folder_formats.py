@@ -15,7 +15,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 from verikit.checks.checkpoint import CheckpointIntact
 from verikit.errors import Cause
@@ -302,6 +302,9 @@ BROKEN = {
     ),
     "model: the last layer gone": ("model", lambda c: again(c, layers=3), "4 layers, the weights have 3"),
     "model of shards: a layer gone": ("model of shards", lambda c: again(c, layers=3, shards=3), "the weights have 3"),
+    "model: no embedding": (
+        "model", lambda c: again(c, names=lambda name: "embed" not in name), "no embedding beside 'lm_head.weight'",
+    ),
     "model: no head": ("model", lambda c: again(c, names=headless), "no head beside 'model.embed_tokens.weight'"),
     "pipeline: a model not there": ("pipeline", lambda c: w.remove(c / "unet"), "the component 'unet'"),
     "pipeline: the scheduler not there": ("pipeline", lambda c: w.remove(c / "scheduler"), "the component 'scheduler'"),
@@ -592,6 +595,36 @@ def test_a_toy_beside_the_config_of_a_large_model(tmp_path):
 
     assert found.verdict is PASS
     assert any("32 layers, the weights have 4" in warning for warning in found.warnings)
+
+
+def odd_layer(folder, change):
+    """A model one tensor of one layer of which is changed: `change(name, tensor)`, None leaves it out."""
+    path = w.model(folder, layers=6, config={"num_hidden_layers": 6}) / "model.safetensors"
+    rows = {name: change(name, each) for name, each in load_file(path).items()}
+    save_file({name: each for name, each in rows.items() if each is not None}, path)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("layer", "change", "words"),
+    [
+        (3, lambda each: None, "lacks self_attn.q_proj.weight"),
+        (3, lambda each: each[:, :-2].contiguous(), "has the shape [8, 6], in all other layers [8, 8]"),
+        (0, lambda each: None, None),
+        (5, lambda each: None, None),
+    ],
+)
+def test_a_layer_unlike_all_others(tmp_path, layer, change, words):
+    """
+    A layer in the middle that lacks a tensor, or has it in another shape, where all others are alike: UNKNOWN. At either end
+    it may be meant.
+    """
+    odd = f".{layer}.self_attn.q_proj.weight"
+
+    found = look(odd_layer(tmp_path / "c", lambda name, each: change(each) if name.endswith(odd) else each))
+
+    assert (found.verdict, found.cause) == ((UNKNOWN, Cause.AMBIGUOUS) if words else (PASS, None)), found.reason
+    assert words is None or words in found.reason
 
 
 def copied(folder, one, other):

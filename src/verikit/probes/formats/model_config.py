@@ -13,6 +13,7 @@ NUMBERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 SIDES = {"decoder": ("decoder_layers", "num_decoder_layers"), "encoder": ("encoder_layers", "num_encoder_layers")}
 EMBEDDING = re.compile(r"^.+\.(?:embed_tokens|wte|word_embeddings|tok_embeddings|embed_in)\.weight$")
 HEAD = re.compile(r"(?:^|\.)(?:lm_head|embed_out|output|head|output_layer)\.")
+EMBEDS = re.compile(r"emb|wte")
 CAUSAL = ("ForCausalLM", "LMHeadModel")
 MOST = 10_000
 OWN_WAYS = ("block_configs", "num_hidden_groups")
@@ -41,27 +42,61 @@ def judge(layout, members):
             whole = whole and all(path in members for path in index.root.values())
         if config and whole:
             shapes = {row.name: row.shape for part in parts for row in part.tensors}
-            _layers(config, shapes, layout)
-            _head(config, shapes, layout)
+            groups = _groups(shapes)
+            _layers(config, groups, layout)
+            _alike(config, groups, layout)
+            _head(config, shapes, groups, layout)
             return
 
 
-def _layers(config, shapes, layout):
+def _groups(shapes):
+    """{what stands before the number: {number of the layer: {what stands behind it: shape}}}"""
     groups = {}
-    for match in filter(None, map(LAYER.match, shapes)):
-        groups.setdefault(match.group(1), set()).add(int(match.group(2)))
+    for name in shapes:
+        match = LAYER.match(name)
+        if match:
+            layers = groups.setdefault(match.group(1), {})
+            layers.setdefault(int(match.group(2)), {})[name[match.end() :]] = shapes[name]
+    return groups
+
+
+def _layers(config, groups, layout):
     told = set() if config["own ways"] else set(_told(config))
     for side, number in told:
         fitting = {name: found for name, found in groups.items() if side in name and not OTHERS.search(name)}
         if not fitting or not 2 <= number <= MOST:
             continue
         name = max(fitting, key=lambda name: len(fitting[name]))
-        lost = sorted(set(range(number)) - fitting[name])
+        lost = sorted(set(range(number)) - set(fitting[name]))
         if not lost:
             continue
         what = "config.json says {} layers, the weights have {} of {!r}: number {} is the first that lacks"
         what = what.format(number, len(fitting[name]), name + "…", lost[0])
         (layout.fault if 2 * len(lost) <= number else layout.warn)("missing", what)
+
+
+def _alike(config, groups, layout):
+    """One layer in the middle that differs where all others are alike. The first and the last may be of their own kind."""
+    for name, layers in groups.items() if not config["own ways"] else ():
+        kinds = {}
+        for number, rest in layers.items():
+            kinds.setdefault(frozenset(rest.items()), []).append(number)
+        one, usual = sorted(kinds.values(), key=len) if len(kinds) == 2 else ((), ())
+        if len(one) == 1 and len(usual) > 2 and min(layers) < one[0] < max(layers):
+            _odd("%s%d" % (name, one[0]), layers[one[0]], layers[usual[0]], layout)
+
+
+def _odd(name, own, usual, layout):
+    if set(own) - set(usual):
+        return  # a layer of another kind, as hybrid models have them
+    lacks = sorted(set(usual) - set(own))
+    odd = sorted(key for key in own if own[key] != usual[key])
+    if lacks:
+        what = "layer %.100s lacks %.100s, which all other layers have" % (name, lacks[0])
+    else:
+        shapes = list(own[odd[0]]), list(usual[odd[0]])
+        what = "%.100s of layer %.100s has the shape %s, in all other layers %s" % (odd[0], name, *shapes)
+    layout.unseen("ambiguous", what + ": lost, or meant by who made it")
 
 
 def _told(config):
@@ -75,14 +110,23 @@ def _told(config):
         yield "encoder" if any(config.get(key) for key in SIDES["decoder"]) else "", number
 
 
-def _head(config, shapes, layout):
-    """A causal language model that does not tie its head to its embedding has both."""
-    if config.get("tie_word_embeddings") is not False or not config["architecture"].endswith(CAUSAL):
+def _head(config, shapes, groups, layout):
+    """A causal language model that does not tie its head to its embedding has both.
+
+    Drafts of other models, which use theirs, have no name before `layers`.
+    """
+    if config.get("tie_word_embeddings") is not False or not config["architecture"].endswith(CAUSAL) or not any(groups):
         return
     embeddings = [name for name in shapes if EMBEDDING.match(name) and len(shapes[name]) == 2]
-    if len(embeddings) != 1 or any(map(HEAD.search, shapes)):
-        return
-    rows = shapes[embeddings[0]][0]
-    if not any(shape[:1] == (rows,) and len(shape) == 2 for name, shape in shapes.items() if name not in embeddings):
+    heads = [name for name in shapes if HEAD.search(name)]
+    if len(embeddings) == 1 and not heads and not _as_long(shapes, embeddings[0]):
         what = "no head beside %.100r, to which config.json does not tie one (tie_word_embeddings is false)"
         layout.fault("missing", what % embeddings[0])
+    if len(heads) == 1 and not any(map(EMBEDS.search, shapes)) and not _as_long(shapes, heads[0]):
+        what = "no embedding beside %.100r, to which config.json does not tie one (tie_word_embeddings is false)"
+        layout.fault("missing", what % heads[0])
+
+
+def _as_long(shapes, one):
+    """Whether another matrix has as many rows."""
+    return any(shape[:1] == shapes[one][:1] and len(shape) == 2 for name, shape in shapes.items() if name != one)
