@@ -577,3 +577,24 @@ def test_what_is_there_as_no_tensor(tmp_path):
         examine_here(TensorShapeSane(tmp_path / "hs_1.pt", "ids: [3]; hs: [3]; state.w: [2]", strict=True)).verdict
         is PASS
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"), [(True, PASS), (False, FAIL), (0, FAIL), ("false", UNKNOWN), ("true", UNKNOWN)]
+)
+def test_a_condition_that_is_a_text(value, verdict):
+    """
+    Whether a tensor may be absent is not read out of a text, of which Python holds "false" for true.
+    """
+    finding = held({"b": (1,)}, "a? if config.tie: [4]; b: [1]", config={"tie": value})
+
+    assert finding.verdict is verdict, finding.reason
+    assert verdict is not UNKNOWN or f"config.tie is {value!r}, neither true nor false" in finding.reason
+
+
+def test_words_of_python_are_no_dims():
+    """
+    A dim can't be called as Python's own words are, and the message says what to write.
+    """
+    with pytest.raises(ValueError, match="'in' is a word of Python's, which no dim can be called: write in_"):
+        TensorShapeSane("x.pt", "a: [out in]")

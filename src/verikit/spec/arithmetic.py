@@ -7,6 +7,7 @@ A word is read with Python's own expression grammar and kept as a small tree of 
 from __future__ import annotations
 
 import ast
+import keyword
 import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
@@ -108,6 +109,8 @@ def tree(word: str) -> ast.expr:
     try:
         return ast.parse(word.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
+        if keyword.iskeyword(word.strip()):
+            raise ValueError(f"{word!r} is a word of Python's, which no dim can be called: write {word}_") from None
         raise ValueError(
             f"{word!r} is no axis: write a number, a name, or arithmetic without blanks, as in (h+2*kv)*d"
         ) from None

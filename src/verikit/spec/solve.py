@@ -488,7 +488,10 @@ class Solver:
     def excused(self, plan: Plan) -> bool:
         """Whether its condition allows it to be absent; raises if the config does not say (defaults are not in its file)."""
         condition = plan.rule.optional_if
-        return condition is not None and bool(arithmetic.evaluate(condition, self.constant))
+        value = arithmetic.evaluate(condition, self.constant) if condition is not None else False
+        if isinstance(value, str):  # "false" is not false to Python
+            raise Inexact(f"{condition} is {value!r}, neither true nor false")
+        return bool(value)
 
     def absent_names(self, pattern: Pattern, found: list[tuple[Entry, dict[str, str]]]) -> list[str]:
         """Names that its ranges and choices stand for and that no tensor has, in order."""
