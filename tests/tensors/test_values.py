@@ -568,6 +568,23 @@ def test_negative_views(tmp_path):
         assert "it is a negative view" in finding.reason
 
 
+def test_quantised_blocks(tmp_path):
+    """
+    Numbers in blocks with a scale, as GGUF and torch's quantised tensors have them, are not told, and the reason says why.
+    """
+    from tests.formats.format_writers import gguf, gguf_tensors
+
+    gguf(tmp_path / "m.gguf", tensors=gguf_tensors())
+
+    plain = {"token_embd.weight": "f32[4 64] & in 0..255", "blk.0.norm": "f16[5] & constant"}
+    assert examine_here(TensorShapeSane(tmp_path / "m.gguf", plain)).verdict is PASS
+    for name, kind in {"blk.0.q": "q8_0", "blk.0.k": "q4_k"}.items():
+        for word in ("finite", "~constant"):
+            finding = examine_here(TensorShapeSane(tmp_path / "m.gguf", {name: f"[...] & {word}"}))
+            assert (finding.verdict, finding.cause) == (UNKNOWN, Cause.UNSUPPORTED)
+            assert f"values of {kind} lie in quantised blocks, which are not unpacked here" in finding.reason
+
+
 def test_no_numpy(tmp_path, monkeypatch):
     """
     Without numpy on the host small tensors are read all the same, and large ones are UNKNOWN `unsupported`.
