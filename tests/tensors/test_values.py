@@ -583,6 +583,9 @@ def test_quantised_blocks(tmp_path):
             finding = examine_here(TensorShapeSane(tmp_path / "m.gguf", {name: f"[...] & {word}"}))
             assert (finding.verdict, finding.cause) == (UNKNOWN, Cause.UNSUPPORTED)
             assert f"values of {kind} lie in quantised blocks, which are not unpacked here" in finding.reason
+    every = examine_here(TensorShapeSane(tmp_path / "m.gguf", {"blk.0.{p:norm,q,k}": "[...]"}, values="all"))
+    assert every.verdict is UNKNOWN
+    assert "blk.0.q: its values can't be told" in every.reason
 
 
 def test_no_numpy(tmp_path, monkeypatch):

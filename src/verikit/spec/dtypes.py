@@ -29,8 +29,14 @@ CLASSES = {
 }
 FLOATING = CLASSES["float"] | CLASSES["f8"]
 INEXACT = FLOATING | CLASSES["complex"] | {"f4"}
-"""Dtypes of which NaN or Inf can be asked."""
+QUANTISED = ("q", "iq", "tq", "i2_s", "mxfp", "nvfp")
+"""How the names of types begin whose numbers lie in blocks with a scale."""
 _short: dict[object, str] = {}
+
+
+def is_inexact(dtype: str) -> bool:
+    """Whether NaN or Inf can be asked of a dtype; of quantised blocks it can, as their scales are floats."""
+    return dtype in INEXACT or (dtype not in BYTES and dtype.startswith(QUANTISED))
 
 
 def short(dtype: object) -> str:

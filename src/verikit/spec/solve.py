@@ -23,7 +23,7 @@ from verikit.spec import alike, arithmetic, grammar, hints, names, predicates
 from verikit.spec.alike import Alike, Speech
 from verikit.spec.arithmetic import Expr, Inexact, Remainder, Unbound
 from verikit.spec.compiled import Compiled, Constants, Plan
-from verikit.spec.dtypes import BYTES, INEXACT
+from verikit.spec.dtypes import BYTES, is_inexact
 from verikit.spec.fit import broken_bound, label, laid_out, merged
 from verikit.spec.grammar import Axis, Value
 from verikit.spec.held import PLAIN, held_as
@@ -688,7 +688,7 @@ class Solver:
                         self.wanted_alike[key] = want
                 else:
                     want.entries.append(entry)
-            if finite and entry.dtype in INEXACT:
+            if finite and is_inexact(entry.dtype):
                 self.want(plan, entry, FINITE, ["finite"])
 
     def asked(self, plan: Plan, part: predicates.Predicate) -> Speech | None:
