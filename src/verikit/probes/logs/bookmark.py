@@ -12,7 +12,7 @@ import zlib
 from verikit.probes.logs.envelopes import LONGEST, Line
 from verikit.probes.logs.figures import Figures
 from verikit.probes.logs.rows import PROGRESS, Kept
-from verikit.probes.logs.sentences import Sentence
+from verikit.probes.logs.sentences import Lost, Sentence
 from verikit.probes.logs.story import digest
 from verikit.probes.logs.tracebacks import Block
 
@@ -48,6 +48,7 @@ def taken(story):
         blocks=[vars(block) for block in story.blocks.values()],
         figures=vars(story.figures),
         sentences={key: vars(sentence) for key, sentence in story.sentences.items()},
+        lost=vars(story.lost),
         codes=codes,
         plans=plans,
     )
@@ -73,6 +74,8 @@ def take_up(story, kept):
     story.previous = _line(*row["previous"]) if row["previous"] else None
     story.figures = Figures()
     vars(story.figures).update(row["figures"])
+    story.lost = Lost()
+    vars(story.lost).update(row["lost"])
     story.sentences = {key: _sentence(facts) for key, facts in row["sentences"].items()}
 
 

@@ -41,7 +41,7 @@ ENVELOPES = (
     ("numbered", r"\[(?P<rank>\d{1,4})\]: ?"),
     ("srun", r" {0,4}(?P<rank>\d{1,5}): (?! *\w+ +\|)"),
     ("pod", r"\[pod/[\w./-]+\] ?"),
-    ("compose", r"(?P<source>[A-Za-z][\w.]*[-_][\w.-]*\d|[A-Za-z]+\d+) +\| ?"),
+    ("compose", r"(?P<source>[A-Za-z][\w.]*[-_][\w.-]*\d|[A-Za-z]{2,}\d{1,3}) +\| ?"),
     ("tag-bar", r"[A-Za-z][\w.-]{0,15}\| (?=\S)"),
     ("log4j", r"[A-Za-z][\w.]*-[\w.-]*\d[\w.-]* (?:[A-Z][A-Z_]{2,40}|[a-z]\w*(?:\.\w+){1,8}) - "),
     ("kernel", r"(?:[\w.-]+ )?kernel: ?"),

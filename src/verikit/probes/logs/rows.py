@@ -31,6 +31,7 @@ SAID = [row for row in MARKERS if row[1] in ("ready", "done", "began", "replaced
 ANCHORED = {row[0] for row in tables.PROGRESS if row[2].startswith("^")}
 PROGRAMS = _gated([row for row in tables.MARKERS if row[1] == "program"], 4)
 NOT_DONE, BEGINS_AGAIN = re.compile(tables.NOT_DONE), re.compile(tables.BEGINS_AGAIN)
+NOT_READY = re.compile(tables.NOT_READY)
 PAST_STEP = re.compile(tables.PAST_STEP)
 UNFINISHED = re.compile(tables.UNFINISHED)
 SETUP, HEARTBEAT = re.compile(tables.SETUP), re.compile(tables.HEARTBEAT)

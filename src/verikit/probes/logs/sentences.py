@@ -16,7 +16,10 @@ GROWTHS = 4
 """How often a figure must have grown, and never have fallen, before it counts as a counter."""
 
 GONE = 5
-"""Copies in a row with nan where numbers stood."""
+"""So many last copies must have nan where numbers stood."""
+
+NAMED = 100
+"""Sentences of which it is known what they say without nan."""
 
 FIGURE = re.compile(rb"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|(?<![\w-])(?:nan|NaN|NAN|inf)(?!\w)")
 SIGNED = re.compile(rb"[-+]?(?:%s)" % FIGURE.pattern)
@@ -44,13 +47,11 @@ class Sentence:
         self.since = self.raw = raw[:400].decode("utf-8", "replace")
         self.figures = []
         self.ups, self.downs = [0] * len(kinds), [0] * len(kinds)
-        self.nan, self.nan_raw, self.nans, self.finite, self.named = None, "", 0, 0, len(kinds)
 
     def read(self, number, raw):
         """Takes a copy in; answers the value of its counter if that has just grown."""
         figures = FIGURE.findall(raw[:1000])
         self.count, self.last, self.raw = self.count + 1, number, raw[:400].decode("utf-8", "replace")
-        self._nan(number, figures)
         if len(figures) != len(self.kinds):
             return None
         values = [_value(figure) for figure in figures]
@@ -76,18 +77,43 @@ class Sentence:
                 grown = two
         return grown
 
-    def _nan(self, number, figures):
-        lost = sum(1 for figure in figures if figure[-1:] in b"nNf")
-        floats = sum(1 for kind in self.kinds if kind == FLOAT) or len(self.kinds)
-        self.named = min(self.named, lost)  # a column may be called so: how many are nan
-        lost -= self.named
-        if not lost:
-            self.finite += 1
-            self.nan, self.nans = None, 0
-        elif self.finite >= 3 and (lost >= 2 or 2 * lost >= floats):
-            if self.nan is None:
-                self.nan, self.nan_raw = number, self.raw
-            self.nans += 1
+
+class Lost:
+    """Where figures that were numbers became nan: per sentence how many words of its first copy are nan (a column may be
+    called so), and the first copy with more of them."""
+
+    def __init__(self):
+        self.named, self.first = {}, {}
+
+    def note(self, number, raw):
+        """Takes note of a form when it is met."""
+        if len(raw) > 1000 or not FIGURE.search(raw):
+            return
+        key, lost = key_of(raw).decode("latin-1"), lost_in(raw)
+        if key not in self.named and len(self.named) < NAMED:
+            self.named[key] = lost
+        elif lost > self.named.get(key, lost):
+            self.first.setdefault(key, [number, raw[:1000].decode("utf-8", "replace")])
+
+    def at_end(self, tail):
+        """The first of these lines, [number, text], of a sentence whose last copies, among the last lines, all lack figures."""
+        found = []
+        for key, first in self.first.items():
+            copies = [raw for raw in tail if key_of(raw).decode("latin-1") == key]
+            if len(copies) >= GONE and all(self._gone(raw, self.named[key]) for raw in copies[-GONE:]):
+                found.append(first)
+        return min(found) if found else None
+
+    @staticmethod
+    def _gone(raw, named):
+        lost = lost_in(raw) - named
+        floats = sum(1 for kind in kinds_of(raw, 0) if kind == FLOAT)
+        return lost >= 2 or (lost > 0 and 2 * lost >= floats)
+
+
+def lost_in(raw):
+    """How many words of a line are nan."""
+    return sum(1 for figure in FIGURE.findall(raw[:1000]) if figure[-1:] in b"nNf")
 
 
 def kinds_of(raw, prefix):

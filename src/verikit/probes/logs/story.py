@@ -19,6 +19,7 @@ from verikit.probes.logs.rows import (
     BENIGN,
     HEARTBEAT,
     NOT_DONE,
+    NOT_READY,
     PAST_STEP,
     PROGRAMS,
     PROGRESS,
@@ -29,7 +30,7 @@ from verikit.probes.logs.rows import (
     Kept,
     may,
 )
-from verikit.probes.logs.sentences import FIGURE, MOST, NO_WORK, Sentence, key_of, kinds_of
+from verikit.probes.logs.sentences import FIGURE, MOST, NO_WORK, Lost, Sentence, key_of, kinds_of
 from verikit.probes.logs.tracebacks import (
     BARE,
     HEADER,
@@ -112,7 +113,7 @@ class Story(Tracebacks):
         """A run begins: what was told before belongs to an earlier one."""
         self.forget()
         self.progress, self.markers, self.stops = Kept(), Kept(), Kept()
-        self.retry_forms, self.fence, self.figures, self.sentences = {}, None, Figures(), {}
+        self.retry_forms, self.fence, self.figures, self.sentences, self.lost = {}, None, Figures(), {}, Lost()
         self.run_start = number
         self.runs += 1
         self.programs, self.wanted_ready, self.elastic = {}, None, {}
@@ -203,6 +204,8 @@ class Story(Tracebacks):
         """Meets a form: what its later copies need is one of False (nothing), True (a full look), or a plan."""
         short = _short(raw)
         plan = self._line(number, raw)
+        if plan is not None:
+            self.lost.note(number, raw)
         if plan is False:
             plan = self._sentence(number, raw)
         self.met += form not in self.forms
@@ -384,6 +387,8 @@ class Story(Tracebacks):
             return ""
         for name, role, pattern, program, _ in SAID:
             if pattern.match(text) and not (role == "done" and NOT_DONE.search(text)):
+                if name == "own-ready" and NOT_READY.search(text):
+                    continue
                 self.markers.append((line.number, role, name, program, line.raw[:300]))
                 return role
         return ""
@@ -489,6 +494,7 @@ class Story(Tracebacks):
         )
 
     def _count(self, number, name, role, n, of, epoch, setup, raw):
+        of = "100" if name == "percent" else of
         row = (number, name, role, number_of(n), number_of(of), number_of(epoch) or 0.0, setup, raw)
         self.progress.append(row)
 

@@ -190,6 +190,7 @@ BENIGN = (
     ("expected", "line", r"\((?:[^()\n]{0,40}\b)?(?:expected|injected|simulated|intentional)(?:\b[^()\n]{0,40})?\)|\binjected\b|\b(?:as|is|was|were) expected\b|\bexpected (?:failure|to fail|error)\b|\bxfail(?:ed)?\b|\b[Ss]imulat(?:ed|ing) (?:failure|fault|oom|crash|error)|\bfault[- ]injection\b|\bchaos\b", "expected|njected|imulat|ntentional|xfail|ault|haos", "", "fault tests"),
     ("fallback", "line", r"\b[Ff]all(?:ing|s|en)? ?back\b|\b[Ff]allback\b|\b(?:Could not|Unable to) import\b|\bFailed to import from vllm\._C\b|\b[Nn]ot (?:installed|available), (?:using|skipping|disabling)\b|\boptional\b|\bis disabled\b|\bwill be disabled\b", "fall|Fall|import|ot installed|ot available|optional|disabled", "", "vllm-ascend#19"),
     ("retry", "retry", r"\b[Rr]etry(?:ing)?\b|\bretries left\b|\bwill retry\b|\b[Aa]ttempt[ =:#]*\d+|\b[Rr]econnect(?:ing)?\b|\b[Bb]ack(?:ing)? ?off\b|\btrying again\b|\b[Ww]aiting for (?:the )?(?:\S+ ){1,8}?(?:to (?:become|be|come|start)|ready|up)\b|\bnot ready(?: yet)?\b", "etry|etries|ttempt|econnect|ack|again|aiting|ready", "", "urllib3, tenacity"),
+    ("started-again", "line", r"\b(?:[Rr]e-?start|[Rr]e-?launch|[Rr]e-?spawn)(?:s|ed|ing)\b|\bstart(?:s|ed|ing)? (?:it |over |them )?(?:over|again|anew)\b", "start|launch|spawn", "", "own set: what a supervisor says of its child"),
     ("future", "line", r"\bwill raise an? (?:error|exception)\b|\b[Dd]eprecat(?:ed|ion)\b|\b(?:Future|User|Deprecation|Runtime|Resource|Syntax|Import|Experimental|Requests\w*)Warning\b|\bfilterwarnings\b", "will raise|eprecat|Warning|filterwarnings", "", "known"),
     ("advice", "line", r"^(?:For debugging consider|Compile with `?TORCH_USE_CUDA_DSA|CUDA kernel errors might be asynchronously|Device-side assertion tracking|If you (?:are|suspect|see|want|encounter|get|run)|This (?:might|may|can|could|usually) |It usually means|Possible (?:causes?|reasons?)|Some (?:common|possible) causes|See documentation|Try (?:reducing|increasing|setting)|Please (?:check|see|refer|make sure|note)|Hint:|hint:|Note:|NOTE:|Tip:|Potential root causes|To (?:enable|fix|resolve|avoid|debug) |\(\d\) )", "", "", "pytorch, ray"),
     ("names", "line", r"^(?:export |declare |\+ |\w+=\S*$|[\w.]+: (?:bool|int|str|float|None|True|False)\b)", "", "", "own set"),
@@ -235,6 +236,7 @@ MARKERS = (
     ("asgi-ready", "ready", r"Application startup complete\.$", "", "", "uvicorn"),
     ("flask-ready", "ready", r"(?: ?\* )?Running on (?:http|all addresses|local URL: )|Serving HTTP on ", "", "", "Flask, gradio"),
     ("grpc-ready", "ready", r"(?:gRPC |GRPC )?[Ss]erver (?:is )?(?:now )?(?:listening|running|started|ready|up)(?: and ready)?(?:[ :.,!]|$)|Server started(?: on| at)? |[Rr]eady to (?:accept|serve|receive)|(?:[\w:]{1,60}: )?(?:\w+ ){0,3}[Ll]istening (?:on|at) (?:\S{0,80}:)?\d+\b|.{0,60}\bready to accept connections", "", "", "known"),
+    ("own-ready", "ready", r"^(?:[^\n]{0,80}?\b(?:[Ss]erving|[Ll]istening|[Aa]ccepting|[Aa]vailable|[Rr]eady|[Oo]pen|[Rr]unning|[Ll]ive)\b[^\n]{0,40}?(?:https?://\S|[\d.]:\d|port \d|tcp/\d|:\d{4})|[^\n]{0,60}?(?:https?://\S{3,80}|[\d.]{7,15}:\d{2,5}|port \d{2,5}) (?:is )?(?:now )?(?:[Uu]p|UP|ready|open|live|listening|serving)\b)", "", "", "own set"),
     ("celery-ready", "ready", r"celery@\S{1,80} ready\.", "", "", "Celery"),
     ("router-ready", "ready", r"(?:[\w:]{1,80}: )?(?:src/[\w/.]{1,80}:\d+: )?(?:Router ready\b|Starting server on \S+:\d+)", "", "", "sglang router"),
     ("mlflow-ready", "ready", r"Listening at: ", "mlflow", "", "MLflow"),
@@ -297,7 +299,7 @@ PROGRESS = (
     ("table", "step", r"\| +(?:iterations|total_timesteps|n_updates) +\| +(?P<n>\d+)", "|", "", "stable-baselines3"),
     ("counter", "item", r"(?:^|[^\w.#])(?:[Dd]one|[Pp]rocessed|[Cc]ompleted|[Cc]omplete|[Ff]inished|[Gg]enerated|[Ww]rote|[Ww]ritten|[Pp]rogress|[Ss]amples?|[Tt]asks?|[Ss]hards?|[Ii]tems?|[Ff]iles?|[Dd]ocs?|[Dd]ocuments?|[Cc]hunks?|[Pp]rompts?|[Rr]equests?|[Rr]ows?|[Rr]ecords?|[Ee]xamples?|[Ii]mages?|[Qq]uestions?|[Pp]roblems?|[Ee]pisodes?|[Rr]ollouts?|[Ss]equences?|[Vv]ideos?|[Pp]ages?|[Pp]arts?|[Rr]ounds?|[Tt]rials?|[Ee]valuated|[Ss]cored|[Cc]ases?)[\"']?[ =:]+\[? *(?P<n>\d+)(?!\d|\.\d| ?(?:ms|s|secs?|seconds?)\b)(?: *(?:/|of) *(?P<of>\d+))?", "", "", "own set"),
     ("of", "item", r"(?:^|[\s\[(=:|])(?P<n>\d+) *(?:/|of) *(?P<of>[1-9]\d*)(?! \d\d:\d)(?:[\s\]),:;|.]|$)", "/| of ", "", "own set"),
-    ("percent", "item", r"(?:^|[\s\[(=:|])(?P<n>\d{1,3}(?:\.\d+)?) ?%(?: (?:done|complete|completed)|[\])|,;]|\s+[\d.,]+ ?[kKMGT]?i?B/s|$)", "%", "", "known"),
+    ("percent", "item", r"(?:^|[\s\[(=:|])(?P<n>\d{1,3}(?:\.\d+)?) ?%(?: (?:done|complete|completed)| +(?:eta|ETA)\b|[\])|,;]|\s+[\d.,]+ ?[kKMGT]?i?B/s|$)", "%", "", "known"),
     ("shard-file", "item", r"\b(?:shard|part|chunk|data)[-_]?(?P<n>\d{3,})\S* (?:written|saved|done|complete|uploaded)", "shard|part|chunk|data", "", "own set"),
 )  # fmt: skip
 
@@ -310,6 +312,9 @@ PHASES = (
     ("saved", "", r"\b(?:[Ss]aved|[Cc]heckpoint (?:saved|done|written|complete)|successfully saved)", "", "", "known"),
     ("init", "stuck_init", r"Init START|Init torch distributed begin|[Ii]nitializing (?:process group|distributed|the distributed)|Initializing distributed|[Ww]aiting for .{0,60}(?:rank|core engine|worker|shard|peer|node|rendezvous)|[Rr]endezvous|init_process_group|Bootstrap|Waiting for shard|Capture cuda graph begin|Capturing|Starting to load model|Loading", "", "", "fairseq#3083"),
 )  # fmt: skip
+
+# What looks like readiness and is none: still to come, or something beside the service.
+NOT_READY = r"\b(?:[Ss]tarting|[Ll]aunching|[Ww]aiting for (?!requests|connections|clients|work)|[Cc]onnect(?:ing|ed)|[Ww]ill|[Tt]rying|[Mm]etrics|[Dd]ashboard|[Dd]ebug\w*|[Nn]ot|[Ff]ail\w*|[Rr]endezvous|[Mm]aster|[Cc]oordinator|[Ss]tore|[Pp]roxy|[Tt]racking|[Pp]rofil\w*|[Tt]ensor[Bb]oard|[Uu]sing)\b"
 
 # Ends that were none.
 UNFINISHED = r"\b[Nn](?:ot|OT) (?:yet |all )?(?:done|complete|finished|COMPLETE|FINISHED|DONE)|\b[Ii]ncomplete\b"
@@ -324,10 +329,14 @@ CLOSING = (
     + "|".join(
         (
             r"(?:[\w./-]+:? ){0,4}(?:[Ww]ritten|[Ss]aved|[Ee]xported|[Uu]ploaded|[Pp]ushed|[Dd]umped|[Ss]tored|[Pp]ublished|[Ww]rote|[Mm]erged)(?: (?:[\w.-]+ ){0,4}(?:to|in|as|into|at)|:) \S",
-            r"(?:[\w./-]+:? ){0,4}(?:[Cc]omplete|[Cc]ompleted|[Ff]inished|[Ss]ucceeded|[Ss]uccessful|[Dd]one|[Ee]nded|[Pp]assed|[Cc]onverged|ok|DONE|COMPLETE|COMPLETED|FINISHED|SUCCESS|SUCCESSFUL|PASSED)(?: successfully| OK| ok)?(?:[\W_]{0,6}$|[.!,:;]| (?:in|after|at) [\w:]*\d| at \w)",
+            r"(?:[\w./-]+:? ){0,4}(?:[Cc]omplete|[Cc]ompleted|[Ff]inished|[Ss]ucceeded|[Ss]uccessful|[Dd]one|[Ee]nded|[Pp]assed|[Cc]onverged|over|ok|DONE|PASS|COMPLETE|COMPLETED|FINISHED|SUCCESS|SUCCESSFUL|PASSED)(?: successfully| OK| ok)?(?:[\W_]{0,6}$|[.!,:;\]]| (?:in|after|at) [\w:]*\d| at \w)",
             r"(?:[Ss]uccess|SUCCESS|OK|[Gg]oodbye|[Bb]ye|fin|[Ff]inis)(?:\W|$)|(?:.{0,60}\W)?bye\W{0,3}$",
             r"[Aa]ll \w+(?: \w+)? (?:passed|ok|OK)\b",
-            r"(?:[\w./-]+:? ){0,3}[Nn]o (?:issues|errors|problems) found|.{0,120}\b(?:0|no|zero) (?:errors?|failures?|failed)\W*$",
+            r".{0,60}\b(?:[Gg]ood ?(?:bye|night)|[Tt]hat(?:'s| is| was) (?:all|it)|[Aa]ll set|[Ss]ee you|[Ff]arewell|[Hh]ave a (?:nice|good|great))\b",
+            r"(?:[Tt]he )?(?:[Rr]esults?|[Rr]eports?|[Oo]utputs?|[Ww]eights|[Mm]odel|[Pp]redictions|[Aa]rtifacts?|[Aa]nswers?|[Ss]cores?)(?: file| card)? ?(?:is |are |now |can be found |available )*(?:in|at|under|->|=>) \S*[/.]\S",
+            r".{0,60}\b(?:[Ee]xit\w*|[Ll]eav\w*|[Qq]uit\w*|[Ss]hut\w*|[Ss]topp\w*|[Ee]nd\w*|[Ff]inish\w*|[Tt]erminat\w*) (?:cleanly|gracefully|normally|successfully|as planned)\b",
+            r"https?://\S+/(?:commit|tree|blob|pull|releases?)/\S+$",
+            r"(?:[\w./-]+:? ){0,3}[Nn]o (?:issues|errors|problems) found|.{0,120}\b(?:0|no|zero) (?:errors?|failures?|failed|problems?|issues?|mismatch(?:es)?)(?:\W*$|[,;] )",
             r"(?:[Tt]otal|[Oo]verall|[Ee]lapsed|[Ww]all)(?: \w+)? [Tt]ime\b|[Tt]ook \d|(?:[Bb]uilt|[Rr]an \d+ \w+) in \d|[Tt]otal: \d",
             r"(?:[Ss]ummary|(?:\w+ )?[Rr]esults?|[Rr]eport|[Oo]verall)(?: \w+)?: |\w+ metrics \*",
             r"(?:[Nn]othing|[Nn]o) (?:left|more|else|further)\b|[Rr]eached max|max_\w+ reached|(?:EXIT|[Ee]xit|[Ee]xiting|rc|status)[ =:]+0$",
@@ -345,7 +354,7 @@ EARLY = (
 )
 UNDERWAY = r"[\W_]{0,12}(?:[\w./-]+:? ){0,3}(?:[Ss]aving|[Ww]riting|[Uu]ploading|[Pp]ushing|[Ee]xporting|[Ee]valuating|[Mm]erging|[Gg]enerating)\b"
 NO_CLOSING = r"[Cc]heckpoint|ckpt|\b(?:[Ss]teps?|[Ee]poch|[Ii]ter\w*|[Ss]hard|[Pp]art|[Cc]hunk|[Bb]atch\w*|[Rr]anks?|[Cc]ached?|[Ll]ogs?|[Cc]onfig\w*|[Tt]okenizer|[Vv]ocab|[Tt]e?mp|[Ss]tage|[Pp]hase|[Tt]ask|[Rr]ound|[Ss]ample|[Rr]equest|[Ll]oad\w*|[Ii]nit\w*|[Ss]etup|[Ss]tartup|[Ww]arm-?up|[Cc]ompil\w+|[Dd]ownload\w*|[Hh]andshake|[Cc]onnect\w*|[Ff]lush\w*|[Gg][Cc]|[Gg]raphs?|[Cc]aptur\w+|[Pp]rofil\w+|[Ss]tarting|[Bb]egin\w*|[Nn]ext|[Rr]emaining|[Ll]eft|[Pp]artial\w*)\b(?!\w* to do)"
-LAST_WORDS = r"\b(?:[Ee]rror|ERROR|ERR!|[Ff]atal|FATAL|[Ff]ail(?:ed|ure)|FAIL(?:ED|URE)?|[Aa]bort(?:ed|ing)|[Cc]an ?not|[Cc]ould not|[Uu]nable to|[Ii]nvalid|[Nn]o such|not found|[Dd]enied|[Rr]efused|[Ff]orbidden|[Uu]nauthorized|timed out|[Cc]orrupt(?:ed)?|[Ee]xpired|exit (?:code|status) [1-9]|ELIFECYCLE|Wrote only|[Bb]roken pipe|[Dd]isconnect(?:ed)?|reset by peer|closed by remote host|[Uu]nreachable|[Gg]iv(?:e|es|ing|en) up|[Gg]ave up|[Bb]ail(?:s|ed|ing)? out|[Dd]iverged|[Uu]nrecoverable|[Ss]topping (?:the )?(?:whole |entire )?(?:run|job|script|here|now)|(?:exit|return) (?:status|code)(?: will be| is)?[ =:]+[1-9]|[Nn](?:ot|OT) (?:complete|finished|done|COMPLETE|FINISHED|DONE)|[Ii]ncomplete|[Mm]ismatch(?:es|ed)?|(?:won't|will not|refus(?:e|es|ing) to) (?:go on|continue|proceed|start)|[Pp]anic(?:ked)?|[Cc]rash(?:ed)?|[Ee]xceeded|(?:[Mm]ust|[Ss]hould) (?:not )?(?:be|have|match|equal)\b)\b"
+LAST_WORDS = r"\b(?:[Ee]rror|ERROR|ERR!|[Ff]atal|FATAL|[Ff]ail(?:ed|ure)|FAIL(?:ED|URE)?|[Aa]bort(?:ed|ing)|[Cc]an ?not|[Cc]ould not|[Uu]nable to|[Ii]nvalid|[Nn]o such|not found|[Dd]enied|[Rr]efused|[Ff]orbidden|[Uu]nauthorized|timed out|[Cc]orrupt(?:ed)?|[Ee]xpired|exit (?:code|status) [1-9]|ELIFECYCLE|Wrote only|[Bb]roken pipe|[Dd]isconnect(?:ed)?|reset by peer|closed by remote host|[Uu]nreachable|[Gg]iv(?:e|es|ing|en) up|[Gg]ave up|[Bb]ail(?:s|ed|ing)? out|[Dd]iverged|[Uu]nrecoverable|[Ss]topping (?:the )?(?:whole |entire )?(?:run|job|script|here|now)|(?:exit|return) (?:status|code)(?: will be| is)?[ =:]+[1-9]|with (?:exit )?(?:status|code) [1-9]\d{0,2}|rc[ =:]+[1-9]\d{0,2}|[Ss]orry|[Qq]uitting|[Nn]o route|[Nn]aN in|explod\w+|blew up|does not answer|no answer|[Nn]o licen[sc]e|[Nn](?:ot|OT) (?:complete|finished|done|COMPLETE|FINISHED|DONE)|[Ii]ncomplete|[Mm]ismatch(?:es|ed)?|(?:won't|will not|refus(?:e|es|ing) to) (?:go on|continue|proceed|start)|[Pp]anic(?:ked)?|[Cc]rash(?:ed)?|[Ee]xceeded|(?:[Mm]ust|[Ss]hould) (?:not )?(?:be|have|match|equal)\b)\b"
 
 # An end of what comes before training or serving, and what says that one of those was to come.
 PREPARED = r"(?:[\w.:/-]+: )?(?:[Aa]ll )?(?:[Ss]uccessfully )?(?:[\w-]+ ){0,2}(?:[Dd]ownload|[Tt]okeniz|[Pp]re-?process|[Cc]onver(?:sion|ted)|[Ii]nstalled|[Bb]uilt|[Cc]opied|[Tt]ransferred)"

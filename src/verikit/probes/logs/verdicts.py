@@ -6,7 +6,7 @@ import re
 from verikit.probes.logs import clock, tables
 from verikit.probes.logs.envelopes import undress
 from verikit.probes.logs.rows import BEGINS_AGAIN, BENIGN, NOT_DONE, PHASES, may
-from verikit.probes.logs.sentences import GONE, key_of
+from verikit.probes.logs.sentences import key_of
 from verikit.probes.logs.tracebacks import ROLES, kind_of_exception
 
 HEALS_FATAL = 20
@@ -23,6 +23,7 @@ CLOSING_LINES, WORDS_APART, SENTENCES = 8, 6, 10
 CLOSING, NO_CLOSING, LAST_WORDS = (re.compile(one) for one in (tables.CLOSING, tables.NO_CLOSING, tables.LAST_WORDS))
 FINAL, EARLY, UNDERWAY = (re.compile(one) for one in (tables.FINAL, tables.EARLY, tables.UNDERWAY))
 PREPARED, TRAINER = (re.compile(one) for one in (tables.PREPARED, tables.TRAINER))
+WEAK = re.compile(r"\b(?:ok|OK)\W*$")
 PATH = re.compile(r"(?:[A-Za-z]:\\|s3://|gs://|hf://|\.{0,2}/)[^\s:*?\"<>|]+$")
 END_LINES = 60
 """Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
@@ -150,7 +151,9 @@ def _closed(story):
         text = undress(number, raw).text.strip()[:300]
         if BEGINS_AGAIN.match(text):
             return False
-        if _closes(story, number, text, underway) and not NOT_DONE.search(text):
+        if _closes(story, number, text, underway) and not NOT_DONE.search(text) and not _ill(text):
+            if WEAK.search(text) and any(one.strip() for one in story.tail[len(story.tail) - (story.last - number) :]):
+                return False  # `ok` is said of many a thing
             form = _folded(text)
             return sum(1 for one in story.tail if _folded(undress(0, one).text.strip()[:300]) == form) == 1
         if last is not None and number <= last[0]:
@@ -249,7 +252,7 @@ def _counts(story, sign, ready, done, stop):
         return False
     if sign["id"].startswith("slurm-") and sign["role"] == "root":
         return not _moved(story, sign["end"], HEALS_FATAL)
-    if sign["level"] >= 40 and _survived(story, sign, ready):
+    if (sign["level"] >= 40 or sign["trace"]) and _survived(story, sign, ready):
         return False
     if stop is not None and sign["line"] >= stop and sign["kind"] not in SCHEDULED:
         return False
@@ -265,8 +268,15 @@ def _counts(story, sign, ready, done, stop):
 def _survived(story, sign, ready):
     """Whether the program has logged this very error before, and work went on behind it."""
     form = _folded(sign["text"][:300])
-    same = [one for one in story.signs if one["line"] < sign["line"] and one["id"] == sign["id"] and one["level"] >= 40]
-    return any(_folded(one["text"][:300]) == form and _resolved(story, one, ready) for one in same)
+    same = [
+        one
+        for one in story.signs
+        if one["line"] < sign["line"] and one["id"] == sign["id"] and _folded(one["text"][:300]) == form
+    ]
+    if sign["level"] >= 40:
+        return any(one["level"] >= 40 and _resolved(story, one, ready) for one in same)
+    # A bare traceback may be the last of those that were caught: it has been lived through more than once.
+    return sum(1 for one in same if one["trace"] and _resolved(story, one, ready)) >= 2
 
 
 def _trapped(sign, done):
@@ -383,7 +393,7 @@ def _last_words(story, counted):
         text = line.text.strip()[:1000]
         if number <= counted or (found and found.number - number > WORDS_APART) or story.last - number > END_LINES:
             break
-        if LAST_WORDS.search(text) and not any(may(words, text) and search(text) for _, _, search, words, _ in BENIGN):
+        if _ill(text):
             found = line
     if found is None:
         return None
@@ -393,19 +403,24 @@ def _last_words(story, counted):
     }  # fmt: skip
 
 
+def _ill(text):
+    """Whether a sentence speaks of a failure, and does not take it back."""
+    return LAST_WORDS.search(text) and not any(may(words, text) and search(text) for _, _, search, words, _ in BENIGN)
+
+
 def _nan(story):
     return _nan_loss(story) or _nan_figures(story)
 
 
 def _nan_figures(story):
     """Figures of a sentence in its own words that were numbers, and are nan in each copy since."""
-    gone = [one for one in story.sentences.values() if one.nans >= GONE and story.last - one.last < END_LINES]
-    if not gone:
+    first = story.lost.at_end(story.tail)
+    if first is None:
         return None
-    first = min(gone, key=lambda one: one.nan)
+    number, raw = first
     return {
-        "line": first.nan, "end": first.nan, "kind": "nan_loss", "role": "fatal", "id": "figures", "text": first.nan_raw, "rank": None,
-        "pid": None, "hint": "", "head": "", "frame": None, "trace": False, "what": "figures that were numbers are nan since",
+        "line": number, "end": number, "kind": "nan_loss", "role": "fatal", "id": "figures", "text": raw, "rank": None,
+        "pid": None, "hint": "", "head": "", "frame": None, "trace": False, "what": "figures that were numbers are nan since: " + raw.strip()[:200],
     }  # fmt: skip
 
 
@@ -484,6 +499,8 @@ def _whole(story, work):
     """Whether a counter reached its whole at the end. One that has begun again since an earlier whole (epochs) says nothing."""
     for line, name, role, value, whole, _stage, _setup, _ in work[-LAST_COUNTS:]:
         if whole is None or value != whole or whole <= 1 or role == "bar" or name == "epoch-batch":
+            continue
+        if name == "percent" and line < story.last - 2:
             continue
         same = [event for event in work if event[1] == name and event[4] == whole]
         again = any(one[3] == whole and two[3] < whole for one, two in zip(same, same[1:]))
