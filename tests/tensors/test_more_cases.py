@@ -133,7 +133,7 @@ def test_metadata_of_a_broken_file(tmp_path):
     finding = examine_here(TensorShapeSane(tmp_path, "x: bf16[2]; meta(epoch): == 3"))
 
     assert finding.verdict is FAIL
-    assert "b.pt: the ZIP directory" in finding.reason
+    assert "b.pt: truncated: the ZIP directory" in finding.reason
     assert "is not in" not in finding.reason
 
 
@@ -598,3 +598,23 @@ def test_words_of_python_are_no_dims():
     """
     with pytest.raises(ValueError, match="'in' is a word of Python's, which no dim can be called: write in_"):
         TensorShapeSane("x.pt", "a: [out in]")
+
+
+def test_files_that_are_cut(tmp_path):
+    """
+    A file that is cut is told as truncated, with how much of it is there; many that are cut alike are told together.
+    """
+    for k, cut in enumerate((0, 10, 20, 30)):
+        save_file({"w": ones(64)}, tmp_path / f"m_{k}.safetensors")
+        whole = (tmp_path / f"m_{k}.safetensors").read_bytes()
+        (tmp_path / f"m_{k}.safetensors").write_bytes(whole[: len(whole) - cut])
+
+    one = examine_here(TensorShapeSane(tmp_path / "m_1.safetensors", "w: [64]"))
+    all_ = examine_here(TensorShapeSane(tmp_path, "m_*.safetensors :: w: [64]"))
+
+    size = len((tmp_path / "m_0.safetensors").read_bytes())
+    assert (
+        f"m_1.safetensors: truncated: the tensors from 'w' on are cut ({size - 10} of {size} bytes are there)"
+        == one.reason
+    )
+    assert all_.reason == "m_{1..3}.safetensors: truncated: the tensors from 'w' on are cut; 3 alike"

@@ -587,7 +587,7 @@ def _asks_meta(compiled: Compiled) -> dict[str, Any]:
 
 def _metadata(facts: Facts, files: list[str]) -> dict[str, Mapping[str, str | None] | None]:
     """What each file says beside its tensors; None where that is not told."""
-    unread = {files[number] for number, _, _ in (*facts.get("faults", ()), *facts.get("unknowns", ()))}
+    unread = {files[row[0]] for row in (*facts.get("faults", ()), *facts.get("unknowns", ()))}
     rows = {files[int(n)]: facts["told"][k] if k >= 0 else None for n, k in facts.get("metadata", {}).items()}
     return {**rows, **dict.fromkeys(unread)}
 
@@ -624,7 +624,7 @@ def _plain_faults(facts: Facts, files: list[str], outcome: Outcome, compiled: Co
 
 def _file_faults(facts: Facts, files: list[str], outcome: Outcome, strict: bool) -> None:
     """What is wrong with the files themselves comes before what is wrong with their tensors."""
-    broken = {files[number] for number, _, _ in facts.get("faults", ())}
+    broken = {files[row[0]] for row in facts.get("faults", ())}
     left = facts.get("left", ())
     if left and (strict or any(fault.kind == "missing" for fault in outcome.faults)):
         words = f"{', '.join(left[:3])}{f' and {len(left) - 3} more' if len(left) > 3 else ''}"
@@ -633,6 +633,8 @@ def _file_faults(facts: Facts, files: list[str], outcome: Outcome, strict: bool)
         outcome.faults[:] = [fault for fault in outcome.faults if fault.kind != "missing"]
     told = {("unsupported", f"{file}: its metadata can't be told") for file in broken}
     outcome.unknown[:] = [row for row in outcome.unknown if row not in told]
-    outcome.faults += [Fault("file", -1, files[number], "", what) for number, _, what in facts.get("faults", ())]
-    for number, cause, what in facts.get("unknowns", ()):
+    for number, kind, what, sizes in facts.get("faults", ()):
+        told_what = f"truncated: {what}" if kind == "truncated" else what
+        outcome.faults.append(Fault("file", -1, files[number], "", told_what, hint=sizes))
+    for number, cause, what, _ in facts.get("unknowns", ()):
         outcome.unknown.append((cause, f"{files[number]}: {what}"))

@@ -254,9 +254,18 @@ def tell_layout(facts, number, name, layout):
     for key, rows in (("faults", layout.faults), ("unknowns", layout.unknowns)):
         for row in rows[:4]:
             if len(facts[key]) < 200:
-                facts[key].append([number, row["kind"], row["what"]])
+                facts[key].append([number, row["kind"], row["what"], sizes_of(layout, row)])
             else:
                 facts[key + "_more"] = facts.get(key + "_more", 0) + 1
+
+
+def sizes_of(layout, row):
+    """Of a file that is cut: how much is there, of how much if that is known."""
+    if row["kind"] != "truncated":
+        return ""
+    needed = getattr(layout, "needed", 0) or 0
+    of = " of {:,}".format(needed) if needed > layout.size else ""
+    return "{:,}{} bytes are there".format(layout.size, of)
 
 
 def tell_once(places, told, number, row):

@@ -28,7 +28,8 @@ def lines(faults: Iterable[Fault]) -> list[str]:
     """One line a cause, the most telling first."""
     groups: dict[tuple[str, ...], list[Fault]] = {}
     for fault in sorted(faults, key=lambda each: ORDER.index(each.kind)):
-        key = (fault.kind, fault.what) if fault.kind in ("missing", "extra") else (fault.kind, fault.what, fault.hint)
+        alike = fault.kind in ("missing", "extra", "file")
+        key = (fault.kind, fault.what) if alike else (fault.kind, fault.what, fault.hint)
         groups.setdefault(key, []).append(fault)
     return [_line(group) for group in groups.values()]
 
@@ -37,7 +38,7 @@ def _line(group: list[Fault]) -> str:
     first = group[0]
     if first.kind in ("missing", "extra") and len(group) > 1:
         return f"{first.what}, {len(group):,} tensors: {places(group, most=5)}"
-    hint = f" ({first.hint})" if first.hint else ""
+    hint = f" ({first.hint})" if first.hint and all(fault.hint == first.hint for fault in group) else ""
     colon = ":" if first.kind not in ("axis", "index") or first.what.startswith("[") else ""
     alike = f"; {len(group):,} alike" if len(group) > 1 else ""
     return f"{places(group)}{colon} {first.what}{hint}{alike}"
