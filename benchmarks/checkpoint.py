@@ -3,6 +3,7 @@
 1. structure of sparse 16 GiB files: milliseconds and bytes read, Python being up;
 2. structure by number of tensors;
 3. every byte of 1 GiB in the page cache: GB per second of wall and of CPU, beside reading + CRC alone, unzip -t and sums;
+   with and without the scan for NaN and Inf, and with a SHA-256 in the same pass;
 4. peak memory of a look, above the interpreter's.
 
 Peers that are not installed are left out with a line.  Ratios are of one run; on a shared machine only they mean something.
@@ -10,6 +11,7 @@ Peers that are not installed are left out with a line.  Ratios are of one run; o
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -27,7 +29,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-from verikit.probes import checkpoint, content, crc
+from verikit.probes import checkpoint, content, crc, manifest
 from verikit.probes.formats import zipfile_directory
 from verikit.probes.formats.layout import Layout, Window
 from verikit.probes.formats.torch_zip import fold
@@ -172,29 +174,71 @@ def by_tensors(folder: Path) -> None:
 
 def every_byte(folder: Path) -> None:
     print("\nevery byte of 1 GiB in the page cache (goal: ≥ 0.8 × reading + CRC alone on one thread, ≥ 1.6 × on two)")
-    torch.save({f"w{n}": torch.randn(16, 1 << 20) for n in range(16)}, folder / "full.pt")
-    path = folder / "full.pt"
-    size = path.stat().st_size
     function, by = crc.fastest(PLACE)
     row(f"CRC-32 by {by}", "GB/s", "GB/CPU-s", "× the floor")
-    floor, floor_cpu = best(lambda: _floor(path, function), 3)
-    row("reading + CRC alone, one thread", f"{size / floor / 1e9:.2f}", f"{size / floor_cpu / 1e9:.2f}", "1.00")
-    for threads in (1, 2):
-        for finite in (False, True):
-            content.THREADS = threads
-            wall, cpu = best(lambda finite=finite: looked(path, "content", finite=finite), 3)
-            name = f"verikit, {threads} thread{'s' * (threads > 1)}{', finite' * finite}"
-            row(name, f"{size / wall / 1e9:.2f}", f"{size / cpu / 1e9:.2f}", f"{floor / wall:.2f}")
+    torch.save({f"w{n}": torch.randn(16, 1 << 20) for n in range(16)}, folder / "full.pt")
+    torch.save({f"w{n}": (0.02 * torch.randn(32, 1 << 20)).bfloat16() for n in range(16)}, folder / "weights.pt")
+    for name, words in (("full.pt", "float32"), ("weights.pt", "bfloat16 weights")):
+        path = folder / name
+        acts = {"reading + CRC alone, one thread": lambda path=path: _floor(path, function)}
+        for threads in (1, 2):
+            for finite in (False, True):
+                title = f"verikit, {words}, {threads} thread{'s' * (threads > 1)}{', finite' * finite}"
+                acts[title] = lambda path=path, threads=threads, finite=finite: _on(threads, path, finite=finite)
+        _beside_each_other(path, acts)
+    print("\nthe same with a SHA-256 of the whole (goal: one read, and no slower than the SHA-256 alone)")
+    path = folder / "full.pt"
+    acts = {"hashlib.sha256 alone, one thread": lambda: _hash(path)}
+    acts["verikit, digest=, 1 thread"] = lambda: _sealed(1, path)
+    acts["verikit, digest=, finite, 2 threads"] = lambda: _sealed(2, path, finite=True)
+    _beside_each_other(path, acts)
     for argv in (["unzip", "-tqq"], ["sha256sum"], ["b3sum"]):
         if not shutil.which(argv[0]):
             print(f"  {argv[0]} is not installed: left out")
             continue
         wall, _ = best(lambda argv=argv: subprocess.run([*argv, str(path)], capture_output=True, check=False), 3)
-        row(" ".join(argv), f"{size / wall / 1e9:.2f}", "", f"{floor / wall:.2f}")
+        row(" ".join(argv), f"{path.stat().st_size / wall / 1e9:.2f}")
+
+
+def _beside_each_other(path: Path, acts: dict[str, Callable[[], object]], rounds: int = 7) -> None:
+    """Rows of medians; each act once a round, so that a neighbour's load falls on all of them. The first is the floor."""
+    walls: dict[str, list[float]] = {name: [] for name in acts}
+    cpus: dict[str, list[float]] = {name: [] for name in acts}
+    for _ in range(rounds):
+        for name, act in acts.items():
+            wall, cpu = best(act, 1)
+            walls[name].append(wall)
+            cpus[name].append(cpu)
+    size, floor = path.stat().st_size / 1e9, statistics.median(next(iter(walls.values())))
+    for name in acts:
+        wall, cpu = statistics.median(walls[name]), statistics.median(cpus[name])
+        row(name, f"{size / wall:.2f}", f"{size / cpu:.2f}", f"{floor / wall:.2f}")
+
+
+def _on(threads: int, path: Path, **options: object) -> dict:
+    content.THREADS = threads
+    return looked(path, "content", **options)
+
+
+def _sealed(threads: int, path: Path, **options: object) -> dict:
+    content.THREADS = threads
+    own = {"path": "", "size": None, "digests": {"sha256": "0" * 64}}
+    form = {"schema": manifest.SCHEMA, "source": "digest", "files": [own], "complete": False}
+    facts = manifest.inspect(PLACE, str(path), "content", expected=[{"manifest": form}], **options)
+    assert facts["measured"][0]["read"] == 0  # in the one pass
+    return facts
+
+
+def _hash(path: Path) -> str:
+    buffer, digest = memoryview(bytearray(content.block_of(PLACE))), hashlib.sha256()
+    with open(path, "rb", buffering=0) as file:
+        while got := file.readinto(buffer):
+            digest.update(buffer[:got])
+    return digest.hexdigest()
 
 
 def _floor(path: Path, function: Callable[..., int]) -> int:
-    buffer, value, at = bytearray(content.BLOCK), 0, 0
+    buffer, value, at = bytearray(content.block_of(PLACE)), 0, 0
     fd = os.open(path, os.O_RDONLY)
     try:
         while got := os.preadv(fd, [buffer], at):
