@@ -252,13 +252,13 @@ def delta(np, data, code):
     Source: Encodings.md, "Delta Encoding".
     """
     reader = Compact(data)
-    block, minis, count, value = reader.varint(), reader.varint(), reader.varint(), reader.zigzag()
+    block, minis, count, value = reader.varint(), reader.varint(), reader.varint(), signed(reader)
     each = block // minis if minis else 0
     if not each or each % 8 or count > MOST // 8 or block > MOST // 8:
         raise Broken("bad_header", "differences in blocks of {:,} in {:,} pieces".format(block, minis))
     parts, left = [[value]] if count else [], count - 1
     while left > 0:
-        least, widths = reader.zigzag(), data[reader.at : reader.at + minis]
+        least, widths = signed(reader), data[reader.at : reader.at + minis]
         reader.at += minis
         if len(widths) < minis:
             raise Broken("truncated", "blocks of differences are cut")
@@ -270,6 +270,14 @@ def delta(np, data, code):
             parts.append([least + number for number in more] if np is None else more + np.int64(least))
             reader.at, left = reader.at + size, left - take
     return _summed(np, parts, code)
+
+
+def signed(reader):
+    """A number that 64 bits hold."""
+    number = reader.zigzag()
+    if not -(1 << 63) <= number < 1 << 63:
+        raise Broken("bad_header", "a difference of more than 64 bits")
+    return number
 
 
 def _summed(np, parts, code):
