@@ -8,6 +8,7 @@ the same run; those not installed are skipped.
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import random
@@ -118,10 +119,28 @@ def peers(path: pathlib.Path, folder: pathlib.Path) -> list[tuple[str, float]]:
     return rows
 
 
+def waiting(path: pathlib.Path, reads_on: bool, rounds: int = 40) -> tuple[float, int, int]:
+    """CPU seconds and bytes read of one round at a log that grows by 20 kB a round, and the bytes kept for the next one."""
+    body = healthy(4 << 20)
+    path.write_bytes(body[: 3 << 20])
+    resume: dict[str, object] | None = {} if reads_on else None
+    read, begun = 0, time.process_time()
+    for n in range(rounds):
+        with path.open("ab") as file:
+            file.write(body[(3 << 20) + n * 20_000 : (3 << 20) + (n + 1) * 20_000])
+        facts = watch.inspect(Place(), str(path), resume=resume)
+        read, resume = read + facts["coverage"]["read"], facts["resume"] if reads_on else None
+    return (time.process_time() - begun) / rounds, read // rounds, len(json.dumps(resume))
+
+
 def main() -> None:
     """Prints the table."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        print("one round of a waiting claim, a log of 3 to 4 MB:")
+        for words, reads_on in (("read anew", False), ("read on", True)):
+            spent, read, kept = waiting(folder / "growing.log", reads_on)
+            print(f"  {words:32} {spent * 1000:9.1f} ms   {read:,} bytes read, {kept if reads_on else 0:,} kept")
         for label, body, goal in (
             ("1 MiB", healthy(1 << 20), 0.030),
             ("64 MiB", healthy(4 << 20) * 16, 1.0),

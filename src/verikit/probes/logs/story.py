@@ -219,7 +219,10 @@ class Story(Tracebacks):
         if known in self.recalled:
             plan = self.forms[form] = self.recalled[known]
             return plan
-        if self.met < SMALL or self.near_end or any(word in _short(raw) for word in HINTS_OF_SENSE):
+        if self.met < SMALL or self.near_end:
+            return None
+        short = _short(raw)
+        if any(word in short for word in HINTS_OF_SENSE):
             return None
         if len(self.passed_over) < FORMS:
             self.passed_over.append(form)
