@@ -122,3 +122,18 @@ def test_parameters_without_gradients(tmp_path):
 
     assert found.verdict is PASS
     assert "unless those never had a gradient" in found.warnings[0]
+
+
+@pytest.mark.parametrize("how", ["groups", "optimizers"])
+def test_one_list_many_times_over(tmp_path, how):
+    """
+    A list of parameters that stands in thousands of groups is told, not walked that often.
+    """
+    group = {"params": list(range(20_000)), "betas": (0.9, 0.99)}
+    one = {"state": {n: {"step": 1} for n in range(20_000)}, "param_groups": [group]}
+    many = dict(one, param_groups=[group] * 4000) if how == "groups" else [dict(one) for _ in range(4000)]
+
+    found = look(tmp_path / "x.pt", "by itself", {}, {"o": many})
+
+    assert found.verdict is PASS
+    assert any("not all were looked at" in warning for warning in found.warnings)

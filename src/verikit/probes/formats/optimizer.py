@@ -10,12 +10,17 @@ from collections import Counter
 
 STEP = re.compile(r"^(?:(.*)\.)?state\.([^.]+)\.step$")
 DEEP = 3
+MOST = 1 << 19  # states and parameters of all groups together: ten times as many as the largest models have
 
 
 def judge(layout):
     """Each optimizer of a file has a state for every parameter, with the same entries and one step within a group."""
-    steps = _tensor_steps(layout)
+    steps, left = _tensor_steps(layout), MOST
     for where, item in found(layout.root):
+        left -= _size(item)
+        if left < 0:
+            layout.warn("unchecked", "optimizers of more than {:,} parameters: not all were looked at".format(MOST))
+            return
         numbers = dict(steps.get(where, {}))
         numbers.update(
             (str(key), value["step"])
@@ -37,17 +42,33 @@ def judge(layout):
         _strangers(name, item, layout)
 
 
-def found(root, where="", depth=0):
-    """(dotted name, the dict) of each optimizer beneath."""
+def _size(item):
+    """States and listed parameters, counted each time that they are listed."""
+    return len(item["state"]) + sum(
+        1 + len(group["params"]) if type(group) is dict and type(group.get("params")) is list else 1
+        for group in item["param_groups"]
+    )
+
+
+def found(root, where="", depth=0, seen=None):
+    """(dotted name, the dict) of each optimizer beneath; what stands in several places is told once."""
+    seen = set() if seen is None else seen
+    if id(root) in seen:
+        return
+    if type(root) in (dict, list):
+        seen.add(id(root))
     if type(root) is dict and type(root.get("state")) is dict and type(root.get("param_groups")) is list:
         yield where, root
     elif type(root) in (dict, list) and depth < DEEP and len(root) <= 4096:
         for key, value in root.items() if type(root) is dict else enumerate(root):
-            yield from found(value, "%s.%s" % (where, key) if where else str(key), depth + 1)
+            if type(value) in (dict, list):
+                yield from found(value, "%s.%s" % (where, key) if where else str(key), depth + 1, seen)
 
 
 def lacking(item):
     """(parameters of Adam and its kin, which have `betas`, that have no state; all of theirs)."""
+    if _size(item) > MOST:
+        return 0, 0
     groups = [group for group in item["param_groups"] if type(group) is dict and "betas" in group]
     params = [key for group in groups if type(group.get("params")) is list for key in group["params"]]
     params = [key for key in params if type(key) in (int, str)]
@@ -89,8 +110,8 @@ def _same_entries(name, states, layout):
 
 def _strangers(name, item, layout):
     """States of parameters that no group lists."""
-    listed = [key for group in item["param_groups"] if type(group) is dict for key in _keys(group.get("params"))]
-    strangers = [key for key in _keys(list(item["state"])) if key not in set(listed)]
+    listed = {key for group in item["param_groups"] if type(group) is dict for key in _keys(group.get("params"))}
+    strangers = [key for key in _keys(list(item["state"])) if key not in listed]
     if listed and strangers:
         what = "%s has states for %d parameters that no group lists, such as %s"
         layout.warn("mismatch", what % (name, len(strangers), strangers[0]))
