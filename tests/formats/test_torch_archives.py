@@ -83,6 +83,23 @@ def test_exported_zipped_anew(tmp_path, exported):
     assert found.verdict is PASS, found.reason
 
 
+def test_exported_within_exported(tmp_path, exported):
+    """
+    Files within files are examined one level deep, however deep they nest.
+    """
+    data = exported
+    for _ in range(40):
+        with zipfile.ZipFile(tmp_path / "m.pt2", "w") as archive:
+            archive.writestr("m/archive_format", "pt2")
+            archive.writestr("m/models/model.json", "{}")
+            archive.writestr("m/data/inner.pt2", data)
+        data = (tmp_path / "m.pt2").read_bytes()
+
+    found = look(tmp_path / "m.pt2")
+
+    assert found.verdict is PASS, found.reason
+
+
 def smaller(name, data):
     return data[:-4] if name.endswith("weight_0") else data
 

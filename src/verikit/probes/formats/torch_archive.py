@@ -44,7 +44,8 @@ def structure(file, directory, what, crcs, layout):
         _exported(file, directory, crcs, layout)
     else:
         _packaged(file, directory, crcs, layout)
-    for entry, start in zip(directory.entries, directory.starts):
+    within = layout.notes.get("within")  # what lies within a file within a file is nobody's
+    for entry, start in zip(directory.entries, directory.starts) if not within else ():
         if entry.size and entry.method == zip_.STORED and file.at(start, 4) == b"PK\3\4":
             _file_within(file.part(start, entry.stored), entry.name, layout)
 
@@ -164,6 +165,7 @@ def _file_within(part, name, layout):
     from verikit.probes.formats import torch_zip
 
     inner = Layout(os.path.join(layout.path, name), part.size, "torch_zip")
+    inner.notes["within"] = True
     try:
         torch_zip.structure(part, inner)
     except Broken as error:
