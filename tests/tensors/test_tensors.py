@@ -442,7 +442,9 @@ def test_metadata(tmp_path):
         "1 of 3 values is not in 0..58, first at [2]"
         in look(path, {"w": "2", "meta(layer_ids)": "[3] & in 0..58"}).reason
     )
-    assert look(path, {"w": "2", "meta(taps)": "[3]"}).reason == "w.safetensors:meta(taps): missing: not in its metadata"
+    assert (
+        look(path, {"w": "2", "meta(taps)": "[3]"}).reason == "w.safetensors:meta(taps): missing: not in its metadata"
+    )
 
 
 def test_index(tmp_path):
