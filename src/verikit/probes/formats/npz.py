@@ -83,8 +83,7 @@ def _objects(file, entry, start, array, layout):
     if max(entry.size, entry.stored) > npy.PICKLE_LIMIT:
         layout.unseen("bound_reached", "the object array %.100r has %d bytes of pickle" % (entry.name, entry.size))
         return
-    directory = zip_.Directory([entry], [start], 0, {entry.name: 0})
-    data = zip_.content(file, directory, entry.name, npy.PICKLE_LIMIT)[array.length :]
+    data = zip_.bytes_of(file, entry, start, npy.PICKLE_LIMIT)[array.length :]
     end = pickle_walk.walk(data, layout, "the object array %.100r" % entry.name).end
     if end < len(data):
         layout.fault("trailing", "{:,} bytes follow the pickle of {!r}".format(len(data) - end, entry.name), start)

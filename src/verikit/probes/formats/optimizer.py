@@ -15,8 +15,9 @@ MOST = 1 << 19  # states and parameters of all groups together: ten times as man
 
 def judge(layout):
     """Each optimizer of a file has a state for every parameter, with the same entries and one step within a group."""
-    steps, left = _tensor_steps(layout), MOST
-    for where, item in found(layout.root):
+    optimizers = list(found(layout.root))
+    steps, left = _tensor_steps(layout) if optimizers else {}, MOST
+    for where, item in optimizers:
         left -= _size(item)
         if left < 0:
             layout.warn("unchecked", "optimizers of more than {:,} parameters: not all were looked at".format(MOST))

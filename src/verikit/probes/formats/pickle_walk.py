@@ -84,13 +84,13 @@ class Persistent:
 class Idiom:
     """What a writer always goes on with after one name, taken at once where it comes exactly so.
 
-    Made by `walk` with its machine, when the name is first met.  It must leave the machine as the opcodes would have.
+    Made by `walk` for its machine, when the name is first met.  It must leave the machine as the opcodes would have.
     """
 
     def __init__(self, machine):
-        self.machine = machine
+        """`machine` is not to be kept: the two would hold each other, and megabytes of pickle."""
 
-    def take(self, at):
+    def take(self, machine, at):
         """The offset after the opcodes that begin at `at`, what they build now on the stack in place of the name;
         None, and nothing changed, where they are others."""
         raise NotImplementedError
@@ -214,7 +214,7 @@ class _Machine:
                     item = memo[index]
                     self.stack.append(item)
                     if item is self.begins:
-                        at = self.idiom.take(at) or at
+                        at = self.idiom.take(self, at) or at
                 elif op == 0x58:  # BINUNICODE
                     size = unpack_size(data, at + 1)[0]
                     at += 5

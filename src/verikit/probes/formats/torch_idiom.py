@@ -49,9 +49,8 @@ class Tensor(Idiom):
         self.implied = machine.walk.protocol >= 4
         self.match, self.width, self.forms = _MATCH[self.implied], 1 if self.implied else 4, {}
 
-    def take(self, at):
+    def take(self, machine, at):
         """See `Idiom`: the name on the stack becomes a `View`."""
-        machine = self.machine
         found = self.match(machine.data, at)
         if found is None:
             return None
@@ -62,7 +61,8 @@ class Tensor(Idiom):
             return None
         if machine.beyond or not machine.fetched.isdisjoint(numbers) or size[0] != len(key):
             return None
-        form = self.forms.get((word, pid, sizes, strides, hooks)) or self._learn(word, pid, sizes, strides, hooks)
+        opcodes = word, pid, sizes, strides, hooks
+        form = self.forms.get(opcodes) or self._learn(machine, opcodes)
         if form is None or len(machine.marks) + 2 > DEPTH:
             return None
         machine.numbered = numbers.stop
@@ -70,19 +70,21 @@ class Tensor(Idiom):
         machine.walk.persistent.append(view)
         return found.end()
 
-    def _learn(self, *opcodes):
+    def _learn(self, machine, opcodes):
         """The `Form` that these opcodes stand for; None where the memo's values are not those that torch puts there.
 
         What is learnt stays so: a memo of which a number is given out anew ends the idiom.
         """
         word, pid, sizes, strides, hooks = opcodes
-        read = [_values(part, self.machine.memo) for part in (word, pid[:-1], sizes, strides, hooks[1:-2])]
+        read = [_values(part, machine.memo) for part in (word, pid[:-1], sizes, strides, hooks[1:-2])]
         if [len(values) for values in read] not in ([2, 2, 2, 1, 1], [2, 3, 2, 1, 1]):
             return None
         (word, kind), (location, elements, *_), (offset, shape), (strides,), (hook,) = read
         if word != "storage" or type(location) is not str or type(shape) is not tuple or type(strides) is not tuple:
             return None
-        if type(hook) is not Global or hook.name != "collections.OrderedDict" or not self._called(hook):
+        if type(hook) is not Global or hook.name != "collections.OrderedDict":
+            return None
+        if min(hook.use, machine.begins.use) < CALLED:  # the walk notes it where they first come
             return None
         try:
             storage = storage_named((word, kind, "", location, elements))
@@ -92,10 +94,6 @@ class Tensor(Idiom):
             self.forms.clear()
         form = self.forms[opcodes] = view_of(storage[1].dtype, shape, strides, storage, offset).form
         return form
-
-    def _called(self, hook):
-        """Whether the walk has noted that both names are called, as it does where they first come."""
-        return min(hook.use, self.machine.begins.use) >= CALLED
 
 
 def _values(opcodes, memo):

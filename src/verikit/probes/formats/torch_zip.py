@@ -29,19 +29,19 @@ def structure(file, layout):
     if directory is None:
         _least_size(file, layout)
         return
-    if not any(name.endswith("/data.pkl") for name in directory.by_name) and _other(file, directory, layout):
+    if not any(name.endswith("/data.pkl") for name in directory.names()) and _other(file, directory, layout):
         return
     top = _top(directory, layout)
     crcs = _crcs(file, directory, top, layout)
     layout.byteorder = _byteorder(file, directory, top, crcs)
-    _spans(file, directory, crcs, layout)
+    layout.spans = zip_.Spans(directory, file.base, crcs)
     data = zip_.content(file, directory, top + "data.pkl", PICKLE_LIMIT, crcs)
     pickle = walk(data, layout, "data.pkl", build=torch_tensors.BUILD, idioms=torch_idiom.TENSORS)
     if pickle.end < len(data):
         layout.fault("trailing", "{:,} bytes follow the pickle in data.pkl".format(len(data) - pickle.end))
     del data  # megabytes, with 10^5 tensors
     _storages(file, directory, top, pickle, layout)
-    if top + "constants.pkl" in directory.by_name:
+    if directory.at(top + "constants.pkl") is not None:
         _script(layout)
     _pickles(file, directory, top, crcs, layout)
     optimizer.judge(layout)
@@ -62,23 +62,24 @@ def _other(file, directory, layout):
         return False
     top = next(iter(directory.by_name)).partition("/")[0] + "/"
     crcs = _crcs(file, directory, top, layout)
-    _spans(file, directory, crcs, layout)
+    layout.spans = zip_.Spans(directory, file.base, crcs)
     torch_archive.structure(file, directory, what, crcs, layout)
     return True
 
 
 def _top(directory, layout):
     """The folder that all records lie in, with its slash."""
-    found = [name for name in directory.by_name if name.endswith("/data.pkl") and name.count("/") == 1]
-    if not found:
-        names = list(directory.by_name)[:4]
-        if not layout.path.endswith(SUFFIXES) and not any("/data/" in name for name in directory.by_name):
+    found = next((name for name in directory.names() if name.endswith("/data.pkl") and name.count("/") == 1), None)
+    if found is None:
+        if not layout.path.endswith(SUFFIXES) and not any("/data/" in name for name in directory.names()):
+            names = list(directory.by_name)[:4]
             raise CannotSee("unsupported", "a ZIP archive that torch did not write: %s" % ", ".join(names))
         raise Broken("missing", "no record is called data.pkl")
-    top = found[0][: -len("data.pkl")]
-    strays = [name for name in directory.by_name if not name.startswith(top)]
-    if strays:
-        layout.fault("mismatch", "record %r lies outside of %r" % (strays[0], top))
+    top = found[: -len("data.pkl")]
+    own = top.encode("utf-8", "surrogateescape")
+    stray = next((at for at, raw in enumerate(directory.raws()) if not raw.startswith(own)), None)
+    if stray is not None:
+        layout.fault("mismatch", "record %r lies outside of %r" % (directory[stray].name, top))
     return top
 
 
@@ -87,30 +88,34 @@ def _top(directory, layout):
 
 def _crcs(file, directory, top, layout):
     """Whether the directory's CRCs are to be believed: False for a file that was written without any."""
-    filled = [entry for entry in directory.entries if entry.size]
-    off = bool(filled) and not any(entry.crc for entry in filled)
+    off = any(directory.sizes) and not any(crc for crc, size in zip(directory.crcs, directory.sizes) if size)
     if off:
         layout.notes["crc"] = "off"
         layout.warn("crc_off", "written with CRCs switched off: its bytes can only be compared by digest or manifest")
     _identity(file, directory, top, not off, layout)
-    if not off:
-        for entry in filled:
-            if not entry.crc:
-                layout.fault("hole", "record %r was never filled: it has a size, but no CRC (skip_data)" % entry.name)
+    for at, (crc, size) in enumerate(zip(directory.crcs, directory.sizes)):
+        if size and not crc and not off:
+            layout.fault(
+                "hole", "record %r was never filled: it has a size, but no CRC (skip_data)" % directory[at].name
+            )
     return not off
 
 
 def _identity(file, directory, top, crcs, layout):
     """Holds the directory's CRCs against the fold over them that the writer left."""
     name = top + ".data/serialization_id"
-    if name not in directory.by_name:
+    own = directory.at(name)
+    if own is None:
         return
     text = zip_.content(file, directory, name, 4096, crcs)
     if len(text) != 40 or not text.isdigit():
         layout.fault("mismatch", ".data/serialization_id is not of 40 digits")
         return
     layout.notes["serialization_id"] = text.decode("ascii")
-    entries = [entry for entry in directory.entries if entry.size and entry.name != name]
+    rows = enumerate(zip(directory.crcs, directory.sizes))
+    if fold(crc for at, (crc, size) in rows if size and at != own) == int(text[20:]):
+        return
+    entries = [entry for entry in directory if entry.size and entry.name != name]
     if any(fold(entry.crc for entry in order) == int(text[20:]) for order in _orders(entries, top)):
         return
     what = "the records are not those that its writer listed in .data/serialization_id"
@@ -137,8 +142,7 @@ def fold(crcs):
 
 
 def _orders(entries, top):
-    """The orders in which torch may have written these records: as they stand, or as before they were zipped anew."""
-    yield entries
+    """The orders in which torch may have written these records, before they were zipped anew."""
     for key in (_number, str):
         first = {"data.pkl": 0, ".format_version": 1, ".storage_alignment": 2, "byteorder": 3, "version": 5}
         names = {entry: entry.name[len(top) :] for entry in entries}
@@ -150,22 +154,15 @@ def _number(name):
     return (0, int(digits), "") if digits.isdigit() and len(digits) < 20 else (1, 0, name)
 
 
-def _spans(file, directory, crcs, layout):
-    for entry, start in zip(directory.entries, directory.starts):
-        if entry.stored:
-            crc = entry.crc if crcs else None
-            layout.span(entry.name, file.base + start, entry.stored, crc, entry.method, entry.size)
-
-
 # Storages.
 
 
 def _byteorder(file, directory, top, crcs):
     name = top + "byteorder"
-    if name not in directory.by_name:
+    if directory.at(name) is None:
         return "little"
     order = zip_.content(file, directory, name, 4096, crcs)
-    if top + "version" in directory.by_name:
+    if directory.at(top + "version") is not None:
         zip_.content(file, directory, top + "version", 4096, crcs)
     if order not in (b"little", b"big"):
         raise Broken("bad_header", "byteorder says %.20r" % order)
@@ -175,29 +172,41 @@ def _byteorder(file, directory, top, crcs):
 def _storages(file, directory, top, pickle, layout):
     """Every storage has its record, of the right size, and every record its storage; tensors lie within them."""
     storages = torch_tensors.storages_of(pickle, layout)
-    pickle.persistent = []  # 10^5 of them are 7 MB
-    for key, storage in storages.items():
-        at = directory.by_name.get(top + "data/" + key)
-        if at is None:
-            if storage.location != "meta":
-                layout.fault("missing", "there is no record for storage %s" % key)
-        elif directory.entries[at].size != storage.nbytes:
-            what = "record data/{} has {:,} bytes, data.pkl says {:,}"
-            layout.fault("bad_size", what.format(key, directory.entries[at].size, storage.nbytes))
-    for name in directory.by_name:
-        if name.startswith(top + "data/") and name[len(top) + 5 :] not in storages and not name.endswith("/"):
-            layout.fault("mismatch", "no tensor is in record %r" % name)
+    pickle.persistent = []
+    records = _records(directory, top + "data/", storages, layout)
+    storages.clear()
 
     def place_of(key):
-        at = directory.by_name.get(top + "data/" + key)
+        at = records[key]
         if at is None:
             return None
-        if directory.entries[at].method != zip_.STORED:
-            return directory.entries[at].name
-        start = directory.starts[at]
-        return file.base + start
+        if directory.methods[at] != zip_.STORED:
+            return directory[at].name
+        return file.base + directory.starts[at]
 
     torch_tensors.tell(pickle.root, layout, place_of)
+
+
+def _records(directory, folder, storages, layout):
+    """{key: number of the record, or None} of each storage."""
+    records, strays, first = dict.fromkeys(storages), [], len(folder)
+    for at, name in enumerate(directory.names()):
+        if not name.startswith(folder) or name.endswith("/"):
+            continue
+        key = name[first:]
+        if key not in records:
+            strays.append(name)
+            continue
+        records[key] = at
+        if directory.sizes[at] != storages[key].nbytes:
+            what = "record data/{} has {:,} bytes, data.pkl says {:,}"
+            layout.fault("bad_size", what.format(key, directory.sizes[at], storages[key].nbytes))
+    for key, at in records.items():
+        if at is None and storages[key].location != "meta":
+            layout.fault("missing", "there is no record for storage %s" % key)
+    for name in strays:
+        layout.fault("mismatch", "no tensor is in record %r" % name)
+    return records
 
 
 def _script(layout):
@@ -208,14 +217,18 @@ def _script(layout):
 
 def _pickles(file, directory, top, crcs, layout):
     """Every other record that is a pickle, by its name or its first bytes: whoever opens the archive may load it."""
-    for entry, start in zip(directory.entries, directory.starts):
-        name = entry.name[len(top) :] if entry.name.startswith(top) else entry.name
-        if name == "data.pkl" or name.startswith("data/") or not entry.size:
+    storages = (top + "data/").encode("utf-8", "surrogateescape")
+    for at, (raw, size) in enumerate(zip(directory.raws(), directory.sizes)):
+        if not size or raw.startswith(storages):
+            continue
+        name = directory[at].name
+        name = name[len(top) :] if name.startswith(top) else name
+        if name == "data.pkl" or name.startswith("data/"):
             continue
         told = name.lower().endswith((".pkl", ".pickle"))
-        packed = entry.method == zip_.DEFLATED and entry.size <= PICKLE_LIMIT
-        if told or packed or file.at(start, 2) in _PROTOCOLS:
-            data = zip_.content(file, directory, entry.name, PICKLE_LIMIT, crcs)
+        packed = directory.methods[at] == zip_.DEFLATED and size <= PICKLE_LIMIT
+        if told or packed or file.at(directory.starts[at], 2) in _PROTOCOLS:
+            data = zip_.bytes_of(file, directory[at], directory.starts[at], PICKLE_LIMIT, crcs)
             if told or data[:2] in _PROTOCOLS:
                 _pickle(data, name, told, layout)
 

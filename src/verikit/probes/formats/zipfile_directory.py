@@ -7,23 +7,23 @@ Source: PKWARE's APPNOTE.TXT, sections 4.3 and 4.4; torch writes through miniz, 
 
 import struct
 import zlib
+from array import array
+from bisect import bisect_left
 from collections import namedtuple
 
 from verikit.probes import packing
-from verikit.probes.formats.layout import Broken
+from verikit.probes.formats.layout import Broken, Span
 from verikit.probes.place import CannotSee
 
 Entry = namedtuple("Entry", "name method flags crc stored size offset")
 """A record as the directory has it: `stored` bytes in the file, `size` bytes unpacked, local header at `offset`."""
-
-Directory = namedtuple("Directory", "entries starts offset by_name")
-"""Entries in the order of the file, where the data of each starts, where the directory starts."""
 
 TAIL = 22 + 65535
 STORED, DEFLATED = 0, 8
 SMALL, STRETCH = 512, 1 << 16
 """Bytes of a record that it costs more to skip than to read, and most bytes of headers that are read at once."""
 ENCRYPTED, DESCRIPTOR = 0x1, 0x8
+MOST = (1 << 64) - 1
 # A deflate stream gives at most 1,032 bytes for each of its own (zlib's technical notes).
 DEFLATE_RATIO = 1032
 
@@ -32,6 +32,113 @@ _END64 = struct.Struct("<4sQ2H2I4Q")
 _ENTRY = struct.Struct("<4s6H3I5H2I")
 _LOCAL = struct.Struct("<4s5H3I2H")
 _DESCRIPTOR, _DESCRIPTOR64 = struct.Struct("<3I"), struct.Struct("<I2Q")
+
+
+class Directory:
+    """The records in the order of the file, each an `Entry` when asked for by number or in turn; kept in columns.
+
+    `names`, `crcs`, `sizes` and the rest go by number, `starts` is where the data of each begins.  10^5 records take
+    7 MB, of which names are the most.
+    """
+
+    def __init__(self):
+        self._text, self._ends = bytearray(), array("Q")
+        self.methods, self.flags, self.crcs = array("H"), array("H"), array("I")
+        self.stored, self.sizes, self.offsets, self.starts = array("Q"), array("Q"), array("Q"), array("Q")
+        self._by_name = None
+
+    def add(self, raw, method, flags, crc, stored, size, offset):
+        """One more record, whose name is these bytes."""
+        self._text += raw
+        self._ends.append(len(self._text))
+        self.methods.append(method)
+        self.flags.append(flags)
+        self.crcs.append(crc)
+        self.stored.append(stored)
+        self.sizes.append(size)
+        self.offsets.append(offset)
+
+    def sort(self):
+        """Puts the records in the order in which they lie in the file."""
+        order = sorted(range(len(self)), key=self.offsets.__getitem__)
+        if order != list(range(len(self))):
+            rows = [(self.raw(at), *self[at][1:]) for at in order]
+            self.__init__()
+            for row in rows:
+                self.add(*row)
+
+    def __len__(self):
+        return len(self._ends)
+
+    def __getitem__(self, at):
+        row = self.methods[at], self.flags[at], self.crcs[at], self.stored[at], self.sizes[at], self.offsets[at]
+        return Entry(_name(self.raw(at)), *row)
+
+    def __iter__(self):
+        return map(self.__getitem__, range(len(self)))
+
+    @property
+    def entries(self):
+        """The records themselves, for whoever wants them as rows."""
+        return self
+
+    def raw(self, at):
+        """The name of a record, as the bytes that stand in the file."""
+        return bytes(self._text[self._ends[at - 1] if at else 0 : self._ends[at]])
+
+    def raws(self):
+        """These bytes for each record in turn."""
+        text, begin = bytes(self._text), 0
+        for end in self._ends:
+            yield text[begin:end]
+            begin = end
+
+    def names(self):
+        """The name of each record in turn."""
+        return map(_name, self.raws())
+
+    def at(self, name):
+        """The number of the last record of that name, or None."""
+        raw, end = name.encode("utf-8", "surrogateescape"), len(self._text)
+        while raw and end > 0:
+            begin = self._text.rfind(raw, 0, end)
+            if begin < 0:
+                break
+            end = begin + len(raw)
+            number = bisect_left(self._ends, end)
+            if self._ends[number] == end and begin == (self._ends[number - 1] if number else 0):
+                return number
+            end -= 1
+        return None
+
+    @property
+    def by_name(self):
+        """{name: number}; for archives of few records."""
+        if self._by_name is None:
+            self._by_name = {name: at for at, name in enumerate(self.names())}
+        return self._by_name
+
+
+class Spans:
+    """The bytes of the records that have any, as `layout.spans`: a `Span` each, made when asked for."""
+
+    def __init__(self, directory, base, crcs):
+        self._directory, self._base, self._crcs, self._more = directory, base, crcs, []
+        self._count = sum(map(bool, directory.stored))
+
+    def append(self, span):
+        """One more, that is no record of the archive."""
+        self._more.append(span)
+
+    def __len__(self):
+        return self._count + len(self._more)
+
+    def __iter__(self):
+        for entry, start in zip(self._directory, self._directory.starts):
+            if entry.stored:
+                crc = entry.crc if self._crcs else None
+                yield Span(entry.name, self._base + start, entry.stored, crc, entry.method, entry.size)
+        yield from self._more
 
 
 def directory(file, layout):
@@ -43,11 +150,11 @@ def directory(file, layout):
     if end is None:
         return None
     count, size, offset = end
-    entries = _entries(file.exactly(offset, size, "the ZIP directory"), count, offset)
-    _names(entries, layout)
-    entries.sort(key=lambda entry: entry.offset)
-    starts = _walk_records(file, entries, offset, layout)
-    return Directory(entries, starts, offset, {entry.name: at for at, entry in enumerate(entries)})
+    found = _records(file.exactly(offset, size, "the ZIP directory"), count, offset)
+    _names(found, layout)
+    found.sort()
+    _walk_records(file, found, offset, layout)
+    return found
 
 
 def _end(file, layout):
@@ -95,26 +202,26 @@ def _end64(file, end, count, size, offset):
     return place, row[7], row[8], row[9]
 
 
-def _entries(data, count, offset):
-    entries, at, end = [], 0, len(data)
-    unpack, length = _ENTRY.unpack_from, _ENTRY.size
+def _records(data, count, offset):
+    found, at, end = Directory(), 0, len(data)
+    unpack, length, add = _ENTRY.unpack_from, _ENTRY.size, found.add
     while at < end:
         if at + length > end or data[at : at + 4] != b"PK\1\2":
             raise Broken(
-                "bad_header", "the ZIP directory is damaged after %d of %d records" % (len(entries), count), offset + at
+                "bad_header", "the ZIP directory is damaged after %d of %d records" % (len(found), count), offset + at
             )
         (_, _, _, flags, method, _, _, crc, stored, size, n, m, k, _, _, _, local) = unpack(data, at)
         raw = data[at + length : at + length + n]
         if 0xFFFFFFFF in (stored, size, local):
             extra = data[at + length + n : at + length + n + m]
             stored, size, local = _zip64(extra, stored, size, local, offset + at)
-        entries.append(Entry(_name(raw), method, flags, crc, stored, size, local))
+        add(raw, method, flags, crc, stored, size, local)
         at += length + n + m + k
-    if at != end or len(entries) != count:
+    if at != end or len(found) != count:
         raise Broken(
-            "mismatch", "the ZIP directory has %d records, its end record says %d" % (len(entries), count), offset
+            "mismatch", "the ZIP directory has %d records, its end record says %d" % (len(found), count), offset
         )
-    return entries
+    return found
 
 
 def _name(raw):
@@ -139,46 +246,73 @@ def _zip64(extra, stored, size, local, where):
     return stored, size, local
 
 
-def _names(entries, layout):
-    seen = set()
-    for entry in entries:
-        if entry.name in seen:
-            layout.fault("duplicate", "two records are called %r" % entry.name)
-        seen.add(entry.name)
-        parts = entry.name.replace("\\", "/").split("/")
-        if ".." in parts or entry.name.startswith("/"):
-            layout.fault("escapes", "record %r leaves the folder" % entry.name)
+def _names(found, layout):
+    seen = set(found.raws())
+    if len(seen) == len(found) and not any(b".." in raw or raw[:1] == b"/" for raw in seen):
+        return
+    seen.clear()
+    for name in found.names():
+        if name in seen:
+            layout.fault("duplicate", "two records are called %r" % name)
+        seen.add(name)
+        parts = name.replace("\\", "/").split("/")
+        if ".." in parts or name.startswith("/"):
+            layout.fault("escapes", "record %r leaves the folder" % name)
 
 
-def _walk_records(file, entries, end, layout):
+def _walk_records(file, found, end, layout):
     """Where each record's data starts; header, data and descriptor of all records must cover the file up to `end`."""
-    starts, at, before = [], 0, None
-    stretch, begin = b"", 0
-    for number, entry in enumerate(entries):
-        gap = entry.offset - at
+    at, expected, stretch, begin = 0, b"", b"", 0
+    rows = zip(found.raws(), found.methods, found.flags, found.crcs, found.stored, found.sizes, found.offsets)
+    for number, (raw, method, flags, crc, stored, size, offset) in enumerate(rows):
+        gap = offset - at
         near = 0 <= gap <= 24
-        raw = entry.name.encode("utf-8", "surrogateescape")
-        first, last = at if near else entry.offset, entry.offset + _LOCAL.size + len(raw)
+        first, last = at if near else offset, offset + _LOCAL.size + len(raw)
         if not begin <= first <= last <= begin + len(stretch):
-            stretch, begin = file.at(first, max(last, _reach(entries, number)) - first), first
-        data = stretch[first - begin : last - begin]
-        _between(before, gap, data[:gap] if near else b"", entry.name, layout)
-        at = _local(data[gap if near else 0 :], entry, raw, layout)
-        starts.append(at)
-        if at + entry.stored > end:
-            layout.fault("overlap", "record %r reaches into the ZIP directory" % entry.name, at)
-        at, before = at + entry.stored, entry
+            stretch, begin = file.at(first, max(last, _reach(found, number)) - first), first
+        between, data = stretch[first - begin : offset - begin], stretch[offset - begin : last - begin]
+        if not near or between != expected:
+            before = found[number - 1] if number else None
+            _between(before, gap, between if near else b"", _name(raw), layout)
+        # What torch writes is known at a glance; all else is looked at closely.
+        start = _start(data, raw, method, flags, (crc, stored, size), offset)
+        if start is None:
+            start = _local(data, found[number], raw, layout)
+        if start + stored > end:
+            layout.fault("overlap", "record %r reaches into the ZIP directory" % _name(raw), start)
+        found.starts.append(min(start, MOST))
+        at = start + stored
+        expected = _descriptor(crc, stored, size) if flags & DESCRIPTOR else b""
     gap = end - at
-    _between(before, gap, file.at(at, gap) if 0 <= gap <= 24 else b"", "the ZIP directory", layout)
-    return starts
+    between = file.at(at, gap) if 0 <= gap <= 24 else b""
+    if between != expected or gap != len(between):
+        _between(found[-1] if len(found) else None, gap, between, "the ZIP directory", layout)
 
 
-def _reach(entries, number):
+def _reach(found, number):
     """Where a read of this record's header may end: behind the headers of the small records that follow, at once."""
-    begin, last = entries[number].offset, len(entries) - 1
-    while number < last and entries[number].stored <= SMALL and entries[number + 1].offset - begin < STRETCH:
+    begin, last = found.offsets[number], len(found) - 1
+    while number < last and found.stored[number] <= SMALL and found.offsets[number + 1] - begin < STRETCH:
         number += 1
-    return entries[number].offset + _LOCAL.size
+    return found.offsets[number] + _LOCAL.size
+
+
+def _start(data, raw, method, flags, known, offset):
+    """Where the data of a stored record starts, if its own header says just what the directory does; else None."""
+    if data[:4] != b"PK\3\4" or data[_LOCAL.size :] != raw:
+        return None
+    _, _, own_flags, own_method, _, _, crc, stored, size, n, m = _LOCAL.unpack_from(data)
+    if n != len(raw) or method != STORED or own_method != STORED or own_flags != flags or flags & ENCRYPTED:
+        return None
+    said = crc, stored, size
+    if known[1] != known[2] or not (said == known or (flags & DESCRIPTOR and said == (0, 0, 0))):
+        return None
+    return offset + _LOCAL.size + n + m
+
+
+def _descriptor(crc, stored, size):
+    """The descriptor of a record in its usual form; None where that has no room for the sizes."""
+    return b"PK\x07\x08" + _DESCRIPTOR.pack(crc, stored, size) if max(stored, size) <= 0xFFFFFFFF else None
 
 
 def _local(data, entry, raw, layout):
@@ -228,29 +362,29 @@ def _between(before, gap, data, name, layout):
 
 def _described(data, entry):
     """Whether these bytes are the descriptor of that record, in one of its four forms: the usual one first."""
-    row = (entry.crc, entry.stored, entry.size)
-    short = max(row) <= 0xFFFFFFFF and _DESCRIPTOR.pack(*row)
-    if short and data == b"PK\x07\x08" + short:
-        return True
-    long = _DESCRIPTOR64.pack(*row)
-    return data in (b"PK\x07\x08" + long, long) or bool(short and data == short)
+    row = entry.crc, entry.stored, entry.size
+    short, long = _descriptor(*row), b"PK\x07\x08" + _DESCRIPTOR64.pack(*row)
+    return data in (long, long[4:]) or (short is not None and data in (short, short[4:]))
 
 
 def content(file, directory, name, limit, compare=True):
     """The bytes of one record, unpacked, which must be those its CRC-32 was made of."""
-    at = directory.by_name[name]
-    entry = directory.entries[at]
+    at = directory.at(name)
+    return bytes_of(file, directory[at], directory.starts[at], limit, compare)
+
+
+def bytes_of(file, entry, start, limit, compare=True):
+    """The same for an `Entry`, whose data begins there."""
     if max(entry.size, entry.stored) > limit:
-        raise CannotSee(
-            "bound_reached", "record %r has %d bytes, more than %d" % (name, max(entry.size, entry.stored), limit)
-        )
-    data = file.exactly(directory.starts[at], entry.stored, "record %r" % name)
+        what = "record %r has %d bytes, more than %d"
+        raise CannotSee("bound_reached", what % (entry.name, max(entry.size, entry.stored), limit))
+    data = file.exactly(start, entry.stored, "record %r" % entry.name)
     if entry.method in packing.KNOWN:
         data = _unpacked(data, entry)
     elif entry.method != STORED:
-        raise CannotSee("unsupported", "record %r is packed by ZIP method %d" % (name, entry.method))
+        raise CannotSee("unsupported", "record %r is packed by ZIP method %d" % (entry.name, entry.method))
     if compare and zlib.crc32(data) != entry.crc:
-        raise Broken("crc", "record %r is not what its CRC-32 says" % name, directory.starts[at])
+        raise Broken("crc", "record %r is not what its CRC-32 says" % entry.name, start)
     return data
 
 
