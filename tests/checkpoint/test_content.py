@@ -226,3 +226,33 @@ def test_named_types():
 
     assert {name for name in BITS if values.judged(name)} | values.ALWAYS == floats
     assert all(values.judged(name) is False for name in {*BITS} - floats)
+
+
+@pytest.mark.parametrize(
+    ("saved", "verdict"),
+    [
+        ({"state_dict": {"w": torch.ones(3)}, "best_loss": torch.tensor(float("inf"))}, PASS),
+        (
+            {
+                "state_dict": {"w": torch.ones(3)},
+                "callbacks": {"Best{'a.b': 1}": {"score": torch.tensor(-float("inf"))}},
+            },
+            PASS,
+        ),
+        ({"state_dict": {"w": torch.ones(3)}, "scores": {"best": torch.tensor([float("inf")])}}, FAIL),
+        ({"state_dict": {"w": torch.ones(3), "logit_scale": torch.tensor(float("inf"))}}, FAIL),
+        ({"a.weight": torch.ones(3), "a.scale": torch.tensor(float("nan"))}, FAIL),
+        ({"state": {0: {"step": torch.tensor(float("nan")), "exp_avg": torch.ones(3)}}}, FAIL),
+    ],
+)
+def test_scores_that_nothing_has_beaten(tmp_path, saved, verdict):
+    """
+    A number by itself, beside no weights, may be Inf: Lightning's callbacks begin with it. A parameter may not.
+    """
+    torch.save(saved, tmp_path / "last.ckpt")
+    finding = examine_here(CheckpointIntact(tmp_path / "last.ckpt", depth="content", finite=True))
+
+    assert finding.verdict is verdict, finding.reason
+    told = finding.warnings if verdict is PASS else [finding.reason]
+    assert any("has 1 Inf" in each or "has 1 NaN" in each for each in told)
+    assert (verdict is PASS) == any("beside no weights" in each for each in told)

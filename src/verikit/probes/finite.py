@@ -240,8 +240,12 @@ class Scanner:
                 what = "tensor %r has %s%s, the first at %s"
                 words = " and ".join("{:,} {}".format(n, word) for n, word in ((nan, "NaN"), (inf, "Inf")) if n)
                 least = "at least " if area.more else ""
-                index = self._index(area, row, at)
-                self.layout.fault("nonfinite", what % (row.name, least, words, index), self._where(area, at))
+                said = what % (row.name, least, words, self._index(area, row, at))
+                if row.shape == () and _beside_no_weights(self.layout.root, row.name):
+                    said += "; it stands beside no weights: a score that nothing has beaten yet may be so"
+                    self.layout.warn("nonfinite", said, self._where(area, at))
+                else:
+                    self.layout.fault("nonfinite", said, self._where(area, at))
             self._zeros(area)
 
     def _where(self, area, at):
@@ -255,6 +259,22 @@ class Scanner:
             inside = "" if area.record is None else " of the unpacked record"
             what = "tensor %r has whole blocks of 4 KiB that are zeros, the first at byte %d%s"
             self.layout.warn("zero_page", what % (name, area.zero, inside), self._where(area, area.zero))
+
+
+def _beside_no_weights(root, name):
+    """Whether a number stands in a mapping that holds no tensor with an axis: `best_loss`, a callback's best score.
+
+    A `logit_scale` beside weights is one of them, and so is the step of an optimizer beside its averages.
+    """
+    if type(root) is not dict:
+        return False
+    for key, value in root.items():
+        key = str(key)
+        if key == name:
+            return not any(form.shape for form in (getattr(each, "form", None) for each in root.values()) if form)
+        if name.startswith(key + ".") and _beside_no_weights(value, name[len(key) + 1 :]):
+            return True
+    return False
 
 
 class Unpacked:
