@@ -35,6 +35,12 @@ NAMED, CONSTRUCTED, CALLED, CHANGED = range(4)
 
 GETATTR = "builtins.getattr"
 
+NESTED = "torch.storage._load_from_bytes"
+"""How a storage pickles itself outside of torch.save: as a file of torch's older format, which holds just that storage."""
+
+INSIDE = b"\x80\2\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
+"""What that file begins with."""
+
 
 def _member(args):
     """Whether these are the arguments by which Python 3.11.0 to 3.11.3 pickles a member of an enumeration."""
@@ -184,7 +190,7 @@ class _Machine:
         self.build = dict(_PLAIN, **build) if build else _PLAIN
         self.idioms, self.idiom, self.begins = idioms or {}, None, None
         self.walk = Walk()
-        self.names, self.members = self.walk.names, 0
+        self.names, self.members, self.inside, self.level = self.walk.names, 0, 0, 0
 
     def run(self, opcodes):
         # A state dict of 10^5 tensors has 3,200,000 opcodes: the ten commonest are handled here, in the order
@@ -336,6 +342,10 @@ class _Machine:
                 self.members += 1
                 args[0].use = max(args[0].use, CONSTRUCTED)
                 return Call(function, args)
+            if function.name == NESTED:
+                storage = self.nested(args)
+                if storage is not None:
+                    return storage
             if function.use < how:
                 function.use = how
             build = self.build.get(function.name)
@@ -346,11 +356,41 @@ class _Machine:
             function.function.use = CALLED  # a member is a value; what is called was a method
         return Call(function, args)
 
+    def nested(self, args):
+        """The storage in a file of torch's that is the argument, all pickles of which are walked; None: it is none."""
+        item = args[0] if type(args) is tuple and len(args) == 1 else None
+        if type(item) is Long and item.kind == "bytes":
+            item = self.data[item.offset : item.offset + min(item.nbytes, LONG)]
+        if type(item) is not bytes or not item.startswith(INSIDE) or self.level:  # there is none within another
+            return None
+        roots, at = [], 0
+        for _ in range(5):  # magic number, protocol, sys_info, the storage, the list of storages
+            machine = _Machine(item, at, None)
+            machine.level = 1
+            try:
+                machine.run(LONG)
+            finally:
+                machine.settle()
+                self.join(machine.walk)
+            roots.append(machine.walk.root)
+            at = machine.walk.end
+        if type(roots[3]) is not Persistent:
+            return None
+        self.inside += 1
+        return roots[3]
+
+    def join(self, walk):
+        """The names of a pickle within are names of this one."""
+        for key, item in walk.names.items():
+            known = self.names.setdefault(key, item)
+            known.use = max(known.use, item.use)
+        self.walk.hidden.extend(walk.hidden[: max(0, 64 - len(self.walk.hidden))])
+
     def settle(self):
-        """At the end: getattr that only named members of enumerations is no name of its own."""
-        for key in [key for key, item in self.names.items() if item.name == GETATTR and not item.use]:
-            if self.members:
-                del self.names[key]
+        """At the end: what was only called in ways that are seen through is no name of its own."""
+        seen = {GETATTR: self.members, NESTED: self.inside}  # members of enumerations, storages
+        for key in [key for key, item in self.names.items() if not item.use and seen.get(item.name)]:
+            del self.names[key]
 
     def set_items(self, target, items):
         """`target[key] = value` for the flat list key, value, key, value …"""
