@@ -280,14 +280,50 @@ def test_any_bytes(data):
         assert ends[0] == ends[1] or CannotSee in ends
 
 
+def test_pages_that_the_footer_leaves_out(tmp_path):
+    """
+    A footer that tells fewer entries than its pages hold, or other rows than its row groups, is broken: nothing is left unseen.
+    """
+    from verikit.probes.formats import parquet
+
+    data = FILES["kinds.parquet"]
+    path = written(tmp_path, "kinds.parquet")
+    layout = layout_of(Place(), str(path))
+    leaf, chunks = layout.columns["u8"]
+    for fewer in (0, chunks[0][3][5] - 8):
+        short = [{**chunks[0], 3: {**chunks[0][3], 5: fewer}}, *chunks[1:]]
+        layout.columns["u8"] = leaf, short
+        row = next(row for row in layout.tensors if row.name == "u8")
+        _, column = parquet.column(Place(), numpy, Window(io.BytesIO(data), len(data)), layout, row)
+        with pytest.raises(Broken, match="by the footer"):
+            list(column.blocks(1 << 20))
+    inside = next(at for at in range(len(data)) if mismatched(data[:at] + b"\x16\x76" + data[at + 2 :]))
+
+    assert data[inside : inside + 2] == b"\x16\x78"  # 60, as the footer has it
+    changed = data[:inside] + b"\x16\x76" + data[inside + 2 :]
+    finding = look(written(tmp_path, "kinds.parquet", changed), {"u8": "u8[n]"})
+    assert finding.verdict is FAIL
+    assert "59 rows by the footer, 60 in its row groups" in finding.reason
+
+
+def mismatched(data):
+    layout = Layout("x", len(data), "parquet")
+    try:
+        formats.load("parquet").structure(Window(io.BytesIO(data), len(data)), layout)
+    except (Broken, CannotSee):
+        return False
+    return [fault["what"] for fault in layout.faults] == ["59 rows by the footer, 60 in its row groups"]
+
+
 @given(st.data())
 @settings(deadline=None, max_examples=60)
 def test_damage_under_checksums(tmp_path_factory, data):
     """
-    Where pages have checksums, no changed byte makes other values pass.
+    Where pages have checksums, no changed byte of one makes other values pass.
     """
     changed = bytearray(FILES["checked.parquet"])
-    changed[data.draw(st.integers(0, len(changed) - 1))] ^= data.draw(st.integers(1, 255))
+    footer = len(changed) - 8 - int.from_bytes(changed[-8:-4], "little")
+    changed[data.draw(st.integers(4, footer - 1))] ^= data.draw(st.integers(1, 255))
     path = tmp_path_factory.mktemp("t") / "checked.parquet"
     path.write_bytes(changed)
 

@@ -66,6 +66,9 @@ def _columns(footer, end, layout):
     leaves = {leaf.path: leaf for leaf in _leaves(footer[2])}
     counts, ranges, rows = dict.fromkeys(leaves, 0), {}, footer.get(3, 0)
     chunks = {path: [] for path in leaves}
+    inside = sum(group.get(3, 0) for group in footer.get(4, ()))
+    if inside != rows:
+        layout.fault("mismatch", "{:,} rows by the footer, {:,} in its row groups".format(rows, inside))
     for group in footer.get(4, ()):
         for chunk in group[1]:
             data = chunk[3]

@@ -58,12 +58,10 @@ class Column:
             raise Broken("bad_header", "a page makes no sense: %s" % error) from None
 
     def chunk(self, meta, step):
-        """One row group's part: a dictionary first, if it has one, then pages until all entries are told."""
+        """One row group's part, to its end: a dictionary first, if it has one, then pages with all entries."""
         begin = min(at for at in (meta.get(11), meta[9]) if at)
         end, at, told, dictionary = begin + meta[7], begin, 0, None
-        while told < meta[5]:
-            if at >= end:
-                raise Broken("truncated", "{:,} of {:,} entries are there".format(told, meta[5]))
+        while at < end:
             header, at = self.header(at, end)
             packed, size = header[3], header[2]
             if not 0 <= packed <= end - at or size < 0:
@@ -81,7 +79,7 @@ class Column:
                 told += page.count
                 yield from self.entries(page, dictionary, step)
         if told != meta[5]:
-            raise Broken("bad_header", "{:,} entries, {:,} told".format(told, meta[5]))
+            raise Broken("bad_header", "{:,} entries, {:,} by the footer".format(told, meta[5]))
 
     def header(self, at, end):
         """(the page's header, where its bytes begin)."""
