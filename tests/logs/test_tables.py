@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verikit.probes.logs import tables
+from verikit.probes.logs import rows, tables
 from verikit.probes.logs.story import Story
 from verikit.probes.logs.verdicts import tell
 
@@ -120,3 +120,37 @@ def test_hostile_figures(data):
     story.feed(1, data)
 
     json.dumps(tell(story), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "heads"),
+    [
+        (r"Done in \d+", ("Done in ",)),
+        (r"foo\(x|bar\.\d", ("foo(x", "bar.")),
+        (r"Foos?: |Bar+", ("Foo", "Bar")),
+        (r"Foo(?:a|b)|bar[|(]x|baz", ("Foo", "bar", "baz")),
+        (r"(?:foo|bar) x", ()),
+        (r"foobar|b\d", ()),
+        (r"fo*bar", ()),
+    ],
+)
+def test_heads_of_a_pattern(pattern, heads):
+    """
+    A row is looked up by the words that each of its alternatives begins with; where one has none, it is always tried.
+    """
+    assert rows.heads_of(pattern) == heads
+
+
+def test_a_row_that_is_looked_up_matches_as_one_that_is_tried():
+    """
+    The rows found for a text are those whose patterns may match there, in the table's order.
+    """
+    index = rows.index_of(
+        [("a", "done", "All good", "", ""), ("b", "done", r"\w+ good", "", ""), ("c", "done", "Alas|good", "", "")]
+    )
+    found = [[row[0] for row in index.at(text, 0, 4)] for text in ("All good", "Alas", "x", "xxx good")]
+
+    assert found == [["a", "b", "c"], ["b", "c"], ["b"], ["b", "c"]]
+    assert index.rows[0][2].search("so All good")
+    assert not index.rows[0][2].match("Almost")
+    assert not index.rows[0][2].search("all good")

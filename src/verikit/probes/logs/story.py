@@ -388,7 +388,7 @@ class Story(Tracebacks):
     def _marker(self, line, text):
         if line.level >= 40:
             return ""
-        for name, role, pattern, program, _ in SAID:
+        for name, role, pattern, program, _ in SAID.at(text, 0):
             if pattern.match(text) and not (role == "done" and NOT_DONE.search(text)):
                 if name == "own-ready" and NOT_READY.search(text):
                     continue
@@ -404,11 +404,10 @@ class Story(Tracebacks):
         # Foreign text behind thousands of errors is only met at its beginning.
         loud = line.level >= 40 and self.signs.total < LOUD
         bare = BARE.match(text) if not line.level or loud else None
-        for name, role, pattern, kind, hint in SIGNS:
-            found = pattern.match(text) or (loud and pattern.search(text))
-            if not found:
-                prefix = PREFIX.match(text)
-                found = prefix and pattern.match(text, prefix.end())
+        prefix = PREFIX.match(text)
+        inside = prefix.end() if prefix else 0
+        for name, role, pattern, kind, hint in SIGNS.rows if loud else SIGNS.at(text, 0, inside):
+            found = pattern.match(text) or (loud and pattern.search(text)) or (inside and pattern.match(text, inside))
             if found:
                 if 0 < line.level < 30 and role in ("soft", "messenger", "unclear", "cascade"):
                     return None
