@@ -271,7 +271,7 @@ def test_any_bytes(data):
         ends = []
         for np in (numpy, None):
             try:
-                kind, column = formats.load(layout.format).column(
+                kind, column = values.TABLES[layout.format].column(
                     Place(), np, Window(io.BytesIO(changed), len(changed)), layout, row
                 )
                 ends.append(sum(memoryview(piece).nbytes for _, piece in column.blocks(4096)) // scan.WIDTH[kind])
@@ -284,7 +284,7 @@ def test_pages_that_the_footer_leaves_out(tmp_path):
     """
     A footer that tells fewer entries than its pages hold, or other rows than its row groups, is broken: nothing is left unseen.
     """
-    from verikit.probes.formats import parquet
+    from verikit.probes.formats import parquet_pages
 
     data = FILES["kinds.parquet"]
     path = written(tmp_path, "kinds.parquet")
@@ -294,7 +294,7 @@ def test_pages_that_the_footer_leaves_out(tmp_path):
         short = [{**chunks[0], 3: {**chunks[0][3], 5: fewer}}, *chunks[1:]]
         layout.columns["u8"] = leaf, short
         row = next(row for row in layout.tensors if row.name == "u8")
-        _, column = parquet.column(Place(), numpy, Window(io.BytesIO(data), len(data)), layout, row)
+        _, column = parquet_pages.column(Place(), numpy, Window(io.BytesIO(data), len(data)), layout, row)
         with pytest.raises(Broken, match="by the footer"):
             list(column.blocks(1 << 20))
     inside = next(at for at in range(len(data)) if mismatched(data[:at] + b"\x16\x76" + data[at + 2 :]))

@@ -6,7 +6,8 @@
 import os
 import random
 
-from verikit.probes import formats, packing, scan
+from verikit.probes import packing, scan
+from verikit.probes.formats import arrow_columns, parquet_pages
 from verikit.probes.formats.layout import Broken, Window, elements
 from verikit.probes.place import CannotSee
 from verikit.probes.tensors import dtype_name, layout_of, live_tensors
@@ -15,8 +16,8 @@ KEPT = 200
 """Failures that are told; the rest are counted."""
 AT_ONCE = 8
 """Files read at the same time: enough for a striped file system, few enough to leave the machine to its job."""
-TABLES = ("arrow_ipc", "parquet")
-"""Formats whose columns lie in pieces, of which each has a reader of its own."""
+TABLES = {"arrow_ipc": arrow_columns, "parquet": parquet_pages}
+"""Formats whose columns lie in pieces, and who reads them: not the formats themselves, which travel for a look at structure."""
 PARTS = ("record_batches", "row_groups")
 TENSORS_EACH = 64
 """Tensors of one file that one thread takes, so that a single large file is shared out too."""
@@ -146,7 +147,7 @@ def column(place, np, layout, row, file, seed):
         chosen = frozenset(random.Random("%s %s" % (seed, row.name)).sample(range(parts), scan.DRAWN))
     try:
         window = Window(file, os.fstat(file.fileno()).st_size)
-        dtype, found = formats.load(layout.format).column(place, np, window, layout, row, chosen)
+        dtype, found = TABLES[layout.format].column(place, np, window, layout, row, chosen)
     except CannotSee as why:
         return why.reason
     return scan.Stored(dtype, row.shape, found.blocks, ragged=found.ragged, nulls=found.nulls)

@@ -9,14 +9,40 @@ import struct
 
 from verikit.probes import scan
 from verikit.probes.formats import bits
-from verikit.probes.formats.arrow_ipc import BATCH, BOOL, DICTIONARY, FIXED, LISTS, WIDE, messages
+from verikit.probes.formats.arrow_ipc import (
+    BATCH,
+    BOOL,
+    DICTIONARY,
+    FIXED,
+    FLOAT,
+    INT,
+    LISTS,
+    UNREAD,
+    WIDE,
+    messages,
+)
 from verikit.probes.formats.codecs import MOST, Unpacker
 from verikit.probes.formats.layout import Broken
 from verikit.probes.place import CannotSee
+from verikit.probes.tensors import dtype_name
 
 CODECS = {0: "lz4", 1: "zstd"}
 PIECE = 1 << 17  # elements with nulls among them that are put in order at a time
 DAMAGED = (struct.error, IndexError, KeyError, TypeError, ValueError, OverflowError)
+
+
+def column(place, np, file, layout, row, chosen=None):
+    """(how its values are looked at, a reader of them) for a tensor that `arrow_ipc` told."""
+    leaf = layout.columns[row.name]
+    dtype = dtype_name(leaf.dtype)
+    kinds = {parent.kind for parent in leaf.parents} | {leaf.kind}
+    if layout.byteorder == "big":
+        raise CannotSee("unsupported", "the buffers are big-endian, which is not read")
+    if kinds & UNREAD:
+        raise CannotSee("unsupported", "it lies in unions, runs or list views, which are not read")
+    if leaf.kind not in (INT, FLOAT, BOOL) or dtype not in scan.WIDTH:
+        raise CannotSee("unsupported", "values of %s can't be read here" % leaf.dtype)
+    return dtype, Column(place, np, file, leaf, dtype, chosen)
 
 
 class Column:

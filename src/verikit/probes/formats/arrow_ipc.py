@@ -11,7 +11,6 @@ from collections import namedtuple
 
 from verikit.probes.formats.layout import Broken, Layout
 from verikit.probes.place import CannotSee
-from verikit.probes.scan import WIDTH
 
 MAGIC, CONTINUED = b"ARROW1", b"\xff\xff\xff\xff"
 METADATA_LIMIT = 16 << 20
@@ -69,23 +68,6 @@ def structure(file, layout):
     layout.columns = {leaf.name: leaf for leaf in leaves}
     for n, leaf in zip(counts, leaves):
         layout.tensor(leaf.name, leaf.dtype, (n // leaf.each, leaf.each) if leaf.each else (n,), None, 0)
-
-
-def column(place, np, file, layout, row, chosen=None):
-    """(how its values are looked at, a reader of them) for a tensor that `structure` told."""
-    from verikit.probes.formats import arrow_columns
-    from verikit.probes.tensors import dtype_name
-
-    leaf = layout.columns[row.name]
-    dtype = dtype_name(leaf.dtype)
-    kinds = {parent.kind for parent in leaf.parents} | {leaf.kind}
-    if layout.byteorder == "big":
-        raise CannotSee("unsupported", "the buffers are big-endian, which is not read")
-    if kinds & UNREAD:
-        raise CannotSee("unsupported", "it lies in unions, runs or list views, which are not read")
-    if leaf.kind not in (INT, FLOAT, BOOL) or dtype not in WIDTH:
-        raise CannotSee("unsupported", "values of %s can't be read here" % leaf.dtype)
-    return dtype, arrow_columns.Column(place, np, file, leaf, dtype, chosen)
 
 
 def messages(file):

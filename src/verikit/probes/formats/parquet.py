@@ -10,7 +10,6 @@ read by `parquet_pages`, where a claim asks for more.
 from collections import namedtuple
 
 from verikit.probes.formats.layout import Broken
-from verikit.probes.place import CannotSee
 
 MAGIC = b"PAR1"
 FOOTER_LIMIT = 64 << 20
@@ -44,22 +43,6 @@ def structure(file, layout):
         _columns(footer, file.size - 8 - length, layout)
     except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise Broken("bad_header", "the footer makes no sense: %s" % error, file.size - 8 - length) from None
-
-
-def column(place, np, file, layout, row, chosen=None):
-    """(how its values are looked at, a reader of them) for a tensor that `structure` told."""
-    from verikit.probes.formats import parquet_pages
-
-    leaf, chunks = layout.columns[row.name]
-    if leaf.dtype == "float16":
-        kind = "f16"
-    else:
-        kind = {"uint32": "u32", "uint64": "u64"}.get(leaf.dtype, LOOKED_AT.get(leaf.type))
-    if kind is None or leaf.dtype == "unknown":
-        raise CannotSee("unsupported", "values of %s can't be read here" % leaf.dtype)
-    if any(chunk.get(8) or chunk.get(1) or 3 not in chunk for chunk in chunks):
-        raise CannotSee("unsupported", "its pages are encrypted, or lie in another file")
-    return kind, parquet_pages.Column(place, np, file, [chunk[3] for chunk in chunks], leaf, chosen)
 
 
 def _columns(footer, end, layout):

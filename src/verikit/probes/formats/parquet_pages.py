@@ -13,7 +13,7 @@ from verikit.probes import scan
 from verikit.probes.formats import bits
 from verikit.probes.formats.codecs import MOST, Unpacker
 from verikit.probes.formats.layout import Broken
-from verikit.probes.formats.parquet import Compact
+from verikit.probes.formats.parquet import LOOKED_AT, Compact
 from verikit.probes.place import CannotSee
 
 DATA, DICTIONARY, DATA_2 = 0, 2, 3
@@ -38,6 +38,20 @@ HEADER = 1 << 13
 DAMAGED = (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 Page = namedtuple("Page", "kind count encoding levels values")
+
+
+def column(place, np, file, layout, row, chosen=None):
+    """(how its values are looked at, a reader of them) for a tensor that `parquet` told."""
+    leaf, chunks = layout.columns[row.name]
+    if leaf.dtype == "float16":
+        kind = "f16"
+    else:
+        kind = {"uint32": "u32", "uint64": "u64"}.get(leaf.dtype, LOOKED_AT.get(leaf.type))
+    if kind is None or leaf.dtype == "unknown":
+        raise CannotSee("unsupported", "values of %s can't be read here" % leaf.dtype)
+    if any(chunk.get(8) or chunk.get(1) or 3 not in chunk for chunk in chunks):
+        raise CannotSee("unsupported", "its pages are encrypted, or lie in another file")
+    return kind, Column(place, np, file, [chunk[3] for chunk in chunks], leaf, chosen)
 
 
 class Column:
