@@ -8,6 +8,21 @@ from verikit.probes.logs.envelopes import undress
 
 ROWS = [
     ("step 3", "step 3", None, None, 0),
+    ("[2023-05-08, 19:36:33 UTC] {local_task_job.py:154} INFO - Task exited", "Task exited", None, None, 20),
+    ("2025-11-18 18:41:31.392 UTC [39] LOG:  ready", "ready", None, 39, 0),
+    ("2025-11-18 18:41:31.392 UTC [39] app@runs ERROR:  relation", "relation", None, 39, 40),
+    (
+        'ts=2024-08-31T01:52:11.779Z caller=main.go:1145 level=info msg="Server is ready"',
+        "Server is ready",
+        None,
+        None,
+        20,
+    ),
+    ('level=warn ts=2024-08-31T01:52:11.779Z caller=main.go:9 msg="x"', "x", None, None, 30),
+    ("12s   Warning   Failed   pod/a-0   Error: x", "Error: x", None, None, 0),
+    ("Warning  BackOff  2m (x6 over 3m)  kubelet  Back-off x", "Back-off x", None, None, 0),
+    ("2025-10-02 12:00:01.003  INFO 1 --- [   main] com.a.B   : Started B", "Started B", None, None, 20),
+    ("2023-11-12T08:03:26,694 [INFO ] main org.pytorch.serve.ModelServer - stopped", "stopped", None, None, 20),
     ("INFO:hf-to-gguf:Model exported", "Model exported", None, None, 20),
     ("[2025-01-16 08:00:00,101: ERROR/ForkPoolWorker-1] Task x raised", "Task x raised", None, None, 40),
     ("1:M 02 Dec 2025 10:00:00.101 * Ready to accept", "Ready to accept", None, None, 0),

@@ -44,16 +44,30 @@ ENVELOPES = (
     ("compose", r"(?P<source>[A-Za-z][\w.]*[-_][\w.-]*\d|[A-Za-z]{2,}\d{1,3}) +\| ?"),
     ("tag-bar", r"[A-Za-z][\w.-]{0,15}\| (?=\S)"),
     ("log4j", r"[A-Za-z][\w.]*-[\w.-]*\d[\w.-]* (?:[A-Z][A-Z_]{2,40}|[a-z]\w*(?:\.\w+){1,8}) - "),
+    ("log4j-main", r"main [a-z]\w*(?:\.\w+){2,8} - "),
     ("kernel", r"(?:[\w.-]+ )?kernel: ?"),
     ("syslog", r"[^\W\d]{3,5}\.? [ \d]\d " + _TIME + r" [\w.-]+ (?:kernel|[\w./@-]+(?:\[\d+\])?): ?"),
     ("node", r"(?:[a-z][a-z0-9]*(?:-[a-z0-9]+)*-\d+|(?:node|gpu|worker|host|rank|ip)-?[\d-]+): "),
     ("stream", r"(?:stderr|stdout|STDERR|STDOUT): "),
-    ("logfmt", r'time="?\d{4}-[\d:T.Z+-]+"? level=(?P<level>\w+) (?:msg=)?"?'),
+    (
+        "logfmt",
+        r'(?:(?:ts|t|time|logger|caller|component)=(?:"[^"]{0,80}"|\S{1,120}) ){0,4}level=(?P<level>\w+) '
+        r'(?:(?:ts|t|time|logger|caller|component|source)=(?:"[^"]{0,80}"|\S{1,120}) ){0,4}(?:msg=)?"?',
+    ),
     ("bracketed-time", r"\[" + _DAY + "[ T]" + _TIME + _ZONE + r"\] ?"),
     ("bracketed-clock", r"\[" + _TIME + r"\] ?"),
     ("time", _DAY + "[ T]" + _TIME + _ZONE + r"(?=[ \t,:|\]-]|$)[,:|]?[ \t]?(?:\| ?|- )?"),
     ("clock", _TIME + r"(?=[ \t|])[ \t](?:\| ?|- )?"),
     ("dmesg-date", r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d " + _TIME + r" \d{4}\] ?"),
+    ("airflow-day", r"\[\d{4}-\d\d-\d\d, \d\d:\d\d:\d\d [A-Z]{3,4}\] ?"),
+    ("airflow", r"\{[\w./-]+\.py:\d+\} " + _LEVEL + " - "),
+    (
+        "postgres",
+        r"\[(?P<pid>\d+)\] (?:\S{1,60}@\S{1,60} )?(?:FATAL|(?P<level>LOG|PANIC|ERROR|WARNING|NOTICE|DETAIL|HINT|STATEMENT)):  ",
+    ),
+    ("k8s-event", r"(?:\d+[smhd]){1,2} +(?:Normal|Warning) +[A-Z][A-Za-z]+ +[a-z]+/[\w.-]+ +"),
+    ("k8s-describe", r"(?:Normal|Warning) +[A-Z][A-Za-z]+ +(?:\d+[smhd]){1,2}(?: \(x\d+ over \w+\))? +[\w-]+ +"),
+    ("spring", " ?" + _LEVEL + r" \d+ --- \[[^\]]{1,60}\] \S{1,80} *: "),
     ("date", r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d " + _TIME + r"(?: [A-Z]{3,4})? \d{4}:? ?"),
     ("uptime", r"\d+\.\d\d\.\d{3}\.\d{3} (?P<level>[IWE]) "),
     ("tag", r"\[[A-Za-z][\w. -]{0,40}\] (?=" + _LEVEL.replace("?P<level>", "?:") + r"\b ?[:|-])"),
@@ -80,7 +94,7 @@ _STARTS = {
     "bracketed-level-time": "[", "celery": "[", "redis": "0123456789", "worker": "(", "worker-rank": "(", "ray-daemon": "(", "rank": "[", "mpirun": "[",
     "number-before": "[", "numbered": "[", "srun": " 0123456789", "pod": "[", "bracketed-time": "[",
     "bracketed-clock": "[", "time": "0123456789", "clock": "0123456789", "uptime": "0123456789", "level-bracket": "[",
-    "level-name": "[", "tag-level": "[", "tag": "[", "level": " TDINSWECFdiwefc", "place": "[", "bracket-name": "[", "basic": "TDINSWECFdiwefc", "logfmt": "t", "place-go": "s", "date": "SMTWF", "stream": "sS",
+    "level-name": "[", "tag-level": "[", "tag": "[", "level": " TDINSWECFdiwefc", "place": "[", "bracket-name": "[", "basic": "TDINSWECFdiwefc", "logfmt": "tlc", "log4j-main": "m", "airflow-day": "[", "airflow": "{", "postgres": "[", "k8s-event": "0123456789", "k8s-describe": "NW", "spring": " TDINSWECFdiwefc", "place-go": "s", "date": "SMTWF", "stream": "sS",
     "level-logger": "-", "node": "abcdefghijklmnopqrstuvwxyz",
 }  # fmt: skip
 _TRIES = {}
@@ -98,7 +112,7 @@ _REPEATED = re.compile(r" *\[repeated \d+x across cluster\].*$")
 LEVELS = {
     "T": 10, "D": 10, "I": 20, "W": 30, "E": 40, "C": 50, "F": 50,
     "TRACE": 10, "DEBUG": 10, "INFO": 20, "NOTICE": 20, "SUCCESS": 20, "WARN": 30, "WARNING": 30, "ERR": 40,
-    "ERROR": 40, "EXCEPTION": 40, "CRIT": 50, "CRITICAL": 50, "FATAL": 50,
+    "ERROR": 40, "EXCEPTION": 40, "CRIT": 50, "CRITICAL": 50, "FATAL": 50, "PANIC": 50,
 }  # fmt: skip
 """Severity by name, as Python's logging numbers it; 0 is a line that names none."""
 

@@ -11,6 +11,8 @@ Roles of failure signs: `root` names a cause; `unclear` is an effect with severa
 hint "" is the kind's own line in HINTS.  source: where the wording was seen, as owner/repo#number where it is a thread.
 """
 
+from verikit.probes.logs import programs
+
 HINTS = {
     "cuda_oom": "lower the batch, sequence or memory fraction, or see what else holds the GPU (nvidia-smi)",
     "host_oom": "the host's memory ran out: fewer workers, smaller shards, or a larger memory request",
@@ -387,3 +389,7 @@ FENCE_ENDS = {"`": "`", "~": "~", "<|": "<|", "-": "-", "=": "=", "<": "</", ">"
 """What a closing fence begins with, by the beginning of the opening one: text within a fence may have fences of its own."""
 FENCE_CLOSE = r"(?:```+$|~~~+$|<\|(?:im_end|end)[^\n]{0,40}|-{3,} ?(?:END|end)[^\n]{0,60}|={3,} ?(?:END|end)[^\n]{0,60}|</(?:output|completion|response|answer|generation|sample|model_output|think|assistant)>|<{3,} ?(?:END|end|output|completion|response|generated|sample)?[^\n]{0,60}|\[(?:END|end)[^\]\n]{0,60}\])"
 QUOTES = r"(?:[\w .#/\[\]=-]{0,80})?\b(?:[Cc]ompletion|[Oo]utput|[Rr]esponse|[Gg]enerated(?: text)?|[Aa]nswer|[Pp]rompt|[Mm]odel (?:said|output)|[Ss]ample \d+|[Pp]rediction|[Gg]eneration|assistant|user)(?: ?\(?#?\d+\)?)?:$"
+
+# The words of known programs come first: they are the surer ones.
+SIGNS, BENIGN = programs.SIGNS + SIGNS, programs.BENIGN + BENIGN
+MARKERS, PROGRESS = programs.MARKERS + MARKERS, programs.PROGRESS + PROGRESS
