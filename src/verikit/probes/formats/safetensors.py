@@ -7,7 +7,7 @@ There is no checksum: at content depth only expectations (digest, manifest) and 
 
 import json
 
-from verikit.probes.formats.layout import BITS, Broken, elements
+from verikit.probes.formats.layout import BITS, SHARED, Broken, elements
 
 HEADER_LIMIT = 100000000
 DTYPES = {
@@ -38,24 +38,57 @@ def structure(file, layout):
     if 8 + length > file.size:
         layout.shortfall(8 + length, "it ends inside its header")
         return
-    _tensors(_header(file.exactly(8, length, "the header")), 8 + length, layout)
+    _tensors(_header(file, length), 8 + length, layout)
     _tiling(layout, 8 + length)
 
 
-def _header(data):
+def _header(file, length):
+    """The header as pairs, each entry that is in order as (form, where it begins)."""
+    data = file.exactly(8, length, "the header")
     if data[:1] not in (b"{", b" "):
         raise Broken("bad_header", "the header does not open with '{'", 8)
     try:
-        header = json.loads(data.decode("utf-8"), object_pairs_hook=_Pairs)
+        text = data.decode("utf-8")
+        del data  # megabytes, with 10^5 tensors
+        header = json.loads(text, object_pairs_hook=_Forms().entry)
+        if type(header) is tuple:  # tensors called dtype, shape and data_offsets
+            header = json.loads(text, object_pairs_hook=_Pairs)
     except (ValueError, RecursionError) as error:
         raise Broken("bad_header", "the header is no JSON: %s" % error, 8) from None
     if type(header) is not _Pairs:
         raise Broken("bad_header", "the header is no JSON object", 8)
-    if b"\\u" in data:  # Python's JSON takes half a surrogate pair, the reference does not
+    if "\\u" in text:  # Python's JSON takes half a surrogate pair, the reference does not
         for name, _ in header:
             if any("\ud800" <= letter <= "\udfff" for letter in name):
                 raise Broken("bad_header", "the name %a is no text" % name, 8)
     return header
+
+
+class _Forms:
+    """What tensors of a kind have in common, (dtype, shape, bytes), kept once for all of them."""
+
+    def __init__(self):
+        self._known = {}
+
+    def entry(self, pairs):
+        """A JSON object: (form, where it begins) of a tensor that is in order, any other as `_Pairs`."""
+        if len(pairs) != 3:
+            return _Pairs(pairs)
+        row = dict(pairs)
+        form = self._form(row) if row.keys() == FIELDS else None
+        return _Pairs(pairs) if form is None else (form, row["data_offsets"][0])
+
+    def _form(self, row):
+        dtype, shape, offsets = row["dtype"], row["shape"], row["data_offsets"]
+        if not (_naturals(shape) and _naturals(offsets) and len(offsets) == 2 and type(dtype) is str):
+            return None
+        wanted = dtype, tuple(shape), offsets[1] - offsets[0]
+        form = self._known.get(wanted)
+        if form is None and _problem(row) is None:
+            if len(self._known) >= SHARED:
+                self._known.clear()
+            form = self._known[wanted] = (DTYPES[dtype], wanted[1], wanted[2])
+        return form
 
 
 def _tensors(header, start, layout):
@@ -66,14 +99,17 @@ def _tensors(header, start, layout):
         seen.add(name)
         if name == "__metadata__":
             _metadata(entry, layout)
-            continue
-        row = dict(entry) if type(entry) is _Pairs else {}
-        problem = _problem(entry, row)
-        if problem:
-            layout.fault("bad_header", "tensor %r: %s" % (name, problem))
-            continue
-        begin, end = row["data_offsets"]
-        layout.tensor(name, DTYPES[row["dtype"]], row["shape"], start + begin, end - begin)
+        elif type(entry) is tuple:
+            (dtype, shape, nbytes), begin = entry
+            layout.tensors.add("", name, dtype, shape, start + begin, nbytes)
+        else:
+            layout.fault("bad_header", "tensor %r: %s" % (name, _problem(_fields(entry))))
+
+
+def _fields(entry):
+    """The fields of an entry, if they are those that a tensor has, once each."""
+    row = dict(entry) if type(entry) is _Pairs and len(entry) == 3 else {}
+    return row if row.keys() == FIELDS else None
 
 
 def _metadata(entry, layout):
@@ -86,9 +122,9 @@ def _metadata(entry, layout):
         )  # whole, for whoever compares it: a list of 61 layer ids has more than 200 letters
 
 
-def _problem(entry, row):
-    """What is wrong with one tensor's entry (`row`: the same as a dict), in words, or None."""
-    if type(entry) is not _Pairs or len(entry) != 3 or row.keys() != FIELDS:
+def _problem(row):
+    """What is wrong with the fields of one tensor's entry, in words, or None."""
+    if row is None:
         return "its entry is not just dtype, shape and data_offsets"
     dtype, shape, offsets = row["dtype"], row["shape"], row["data_offsets"]
     if type(dtype) is not str or dtype not in DTYPES:
@@ -126,13 +162,14 @@ def _naturals(value):
 
 def _tiling(layout, start):
     """The tensors cover the bytes after the header exactly, in some order, and end where the file ends."""
-    end, before = start, "the header"
-    for row in sorted(layout.tensors, key=lambda row: (row.offset, row.nbytes)):
-        if row.offset != end:
-            kind = "hole" if row.offset > end else "overlap"
-            off = abs(row.offset - end)
-            layout.fault(kind, "{} of {:,} bytes between {} and {!r}".format(kind, off, before, row.name), row.offset)
-        end, before = max(end, row.offset + row.nbytes), repr(row.name)
+    end, before = start, None
+    for offset, nbytes, number in layout.tensors.in_order():
+        if offset != end:
+            kind, off = "hole" if offset > end else "overlap", abs(offset - end)
+            between = "the header" if before is None else repr(layout.tensors[before].name)
+            what = "{} of {:,} bytes between {} and {!r}"
+            layout.fault(kind, what.format(kind, off, between, layout.tensors[number].name), offset)
+        end, before = max(end, offset + nbytes), number
     if layout.size < end:
         layout.shortfall(end, "the tensors from %r on are cut" % _first_cut(layout))
     elif layout.size > end and not any(fault["kind"] == "bad_header" for fault in layout.faults):
