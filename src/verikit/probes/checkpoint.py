@@ -124,6 +124,12 @@ def _whole_tensors(layouts, folder):
             yield row, None
 
 
+def _count(layouts, folder):
+    if folder is None or not folder.tensors:
+        return sum(len(layout.tensors) for layout in layouts.values())
+    return sum(1 for _ in _whole_tensors(layouts, folder))
+
+
 # Keys.
 
 
@@ -534,6 +540,8 @@ def _hollow(layout):
         "param_shapes" in layout.tree
     ):  # DeepSpeed's ZeRO-3 keeps the shapes there, and the elements in the optimizer's parts
         return
+    if (0,) not in layout.tensors.shapes():
+        return
     weights, empty = 0, []
     for row in layout.tensors:  # not in lists: 10^5 rows are 20 MB
         if row.name.endswith("weight"):
@@ -599,7 +607,7 @@ def facts_of(path, folder, layouts, look):
         "read": sum(layout.read for layout in layouts.values()),
         "content": _content_facts(layouts, loose) if depth == "content" else None,
         "loose": [len(loose), loose[0] if loose else None],
-        "tensors": sum(1 for _ in _whole_tensors(layouts, folder)),
+        "tensors": _count(layouts, folder),
         "faults": sum(len(layout.faults) for layout in layouts.values()) + (len(folder.faults) if folder else 0),
         "pickle": _pickles(layouts if folder is None else dict(layouts, **{"the folder": folder})),
         "oldest": min((layout.mtime for layout in layouts.values()), default=None),

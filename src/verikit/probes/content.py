@@ -168,7 +168,7 @@ class _Next:
 
 def _segments(layout, scan, cuts=()):
     """Segments in the order of the file, over all of it; cuts: offsets that none of them crosses, sorted."""
-    spans = _Next(sorted(layout.spans, key=lambda span: span.offset), lambda span: span.offset + span.nbytes)
+    spans = _Next(_ordered(layout.spans), lambda span: span.offset + span.nbytes)
     areas, cuts = _Next(scan.areas() if scan else (), lambda area: area.end), _Next(cuts, int)
     at = 0
     while at < layout.size:
@@ -188,6 +188,11 @@ def _segments(layout, scan, cuts=()):
             end = max(area.cut(end), min(end, at + area.width))
         yield Segment(at, end - at, span, area)
         at = end
+
+
+def _ordered(spans):
+    """Spans by their offsets; those of a ZIP's directory lie so, and are not all made at once."""
+    return iter(spans) if getattr(spans, "ordered", False) else sorted(spans, key=lambda span: span.offset)
 
 
 def _runs(segments):

@@ -131,6 +131,10 @@ class Tensors:
         offset = None if offset == NOWHERE else offset
         return Tensor(self._under[number] + self._names[number], dtype, shape, offset, nbytes, file)
 
+    def shapes(self):
+        """The shape of each, without its name."""
+        return (form[1] for form in self._forms)
+
     def in_order(self):
         """(offset, nbytes, number) of each, by where it lies; for formats in which each lies somewhere."""
         offsets, forms = self._offsets, self._forms

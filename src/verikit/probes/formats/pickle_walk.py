@@ -607,10 +607,11 @@ def _new_object_ex(machine):
 
 def _build(machine):
     state, target = machine.stack.pop(), machine.stack[-1]
+    brought = any(type(part) is dict and "__setstate__" in part for part in (state, *_halves(state)))
+    if brought and len(machine.walk.hidden) < 64:
+        machine.walk.hidden.append("a __setstate__ that the pickle itself brings along")
     if type(target) is Call:
         target.state = state
-        if any(type(part) is dict and "__setstate__" in part for part in (state, *_halves(state))):
-            machine.walk.hidden.append("a __setstate__ that the pickle itself brings along")
     else:
         _changed(target)
 

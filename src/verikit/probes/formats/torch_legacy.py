@@ -5,7 +5,7 @@ key a whole number of 8 bytes, its elements, and the elements.  Nothing follows,
 Source: `_legacy_save` and `_legacy_load` in torch/serialization.py.
 """
 
-from verikit.probes.formats import torch_tensors
+from verikit.probes.formats import torch_idiom, torch_tensors
 from verikit.probes.formats.layout import BITS, Broken, plural
 from verikit.probes.formats.pickle_walk import walk
 from verikit.probes.place import CannotSee
@@ -38,7 +38,7 @@ def next_pickle(file, at, layout, what):
         data = file.at(at, size)
         whole = size >= file.size - at
         try:
-            found = walk(data)
+            found = walk(data, build=torch_tensors.BUILD, idioms=torch_idiom.TENSORS)
         except Broken as error:
             if whole:
                 _again(data, layout, what)
@@ -50,7 +50,7 @@ def next_pickle(file, at, layout, what):
         else:
             layout.pickled(found, what)
             return found, at + found.end
-        size = min(MOST, size * 8)
+        size = min(MOST, size * 4)
 
 
 def _again(data, layout, what):

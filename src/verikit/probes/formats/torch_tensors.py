@@ -359,7 +359,13 @@ def _built(args):
     return None
 
 
+def _same(args):
+    """The `View` that a parameter is made of."""
+    return args[0] if type(args) is tuple and args and type(args[0]) is View else None
+
+
 BUILD = {
     "torch._utils._rebuild_tensor_v2": _built,
+    "torch._utils._rebuild_parameter": _same,
 }
 """For `walk(…, build=BUILD)`: 10^5 tensors as views, not as calls with all their arguments."""

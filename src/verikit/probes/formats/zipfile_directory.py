@@ -37,11 +37,12 @@ _DESCRIPTOR, _DESCRIPTOR64 = struct.Struct("<3I"), struct.Struct("<I2Q")
 class Directory:
     """The records in the order of the file, each an `Entry` when asked for by number or in turn; kept in columns.
 
-    `names`, `crcs`, `sizes` and the rest go by number, `starts` is where the data of each begins.  10^5 records take
-    7 MB, of which names are the most.
+    `crcs`, `sizes` and the rest go by number, `starts` is where the data of each begins, `offset` where the directory
+    itself does.  10^5 records take 8 MB.
     """
 
     def __init__(self):
+        self.offset = 0
         self._text, self._ends = bytearray(), array("Q")
         self.methods, self.flags, self.crcs = array("H"), array("H"), array("I")
         self.stored, self.sizes, self.offsets, self.starts = array("Q"), array("Q"), array("Q"), array("Q")
@@ -126,6 +127,12 @@ class Spans:
         self._directory, self._base, self._crcs, self._more = directory, base, crcs, []
         self._count = sum(map(bool, directory.stored))
 
+    @property
+    def ordered(self):
+        """Whether they come in the order of their offsets, as they do unless a record's header lies about itself."""
+        starts = self._directory.starts
+        return not self._more and all(map(int.__le__, starts, starts[1:]))
+
     def append(self, span):
         """One more, that is no record of the archive."""
         self._more.append(span)
@@ -153,6 +160,7 @@ def directory(file, layout):
     found = _records(file.exactly(offset, size, "the ZIP directory"), count, offset)
     _names(found, layout)
     found.sort()
+    found.offset = offset
     _walk_records(file, found, offset, layout)
     return found
 
