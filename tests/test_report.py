@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 import verikit.report
-from verikit import FAIL, PASS, UNKNOWN, Cause, Check, Finding, Look, Report, Unseen, verify
+from verikit import FAIL, PASS, UNKNOWN, Cause, Check, Finding, Look, Report, Unseen, VerificationFailed, verify
 from verikit.address import fold, hosts
 from verikit.report.text import show
 from verikit.testing import FakeHost, ManualClock, Stated
@@ -58,6 +58,51 @@ def mixed():
         )
     )
     return verify(claim)
+
+
+class TestReason:
+    """Result.reason"""
+
+    def test_of_several_hosts_names_the_host(self, mixed):
+        """
+        Where several hosts were looked at, the reason of the whole begins with the host of the leaf that decided.
+        """
+        assert mixed.root.reason.startswith("on root@ct129: truncated: 12.4 GiB")
+        assert mixed.deciding.reason.startswith("truncated")
+        with pytest.raises(VerificationFailed, match=r"\non root@ct129 · Says"):
+            mixed.raise_for_verdict()
+
+    def test_of_one_host_does_not(self):
+        """
+        On a single host the reason is the leaf's own.
+        """
+        assert "no" == verify(Says("/x").on(on("a", "fail", "no"))).root.reason
+
+    def test_tells_all_that_decided_each_once(self):
+        """
+        A claim that fails for several reasons tells each once, with the hosts it is of; one that was outvoted is left out.
+        """
+        rows = [("a", "fail", "cut"), ("b", "?", "gone"), ("c", "fail", "cut"), ("d", "fail", "empty")]
+        report = verify(Says("/x").on(*(on(*row) for row in rows)))
+
+        assert "on a and 1 more host: cut; on d: empty" == report.root.reason
+
+    def test_of_alternatives_tells_each(self):
+        """
+        `a | b` fails by both.
+        """
+        a, b = Says("/a").on(on("g", "fail", "a is cut")), Says("/b").on(on("g", "fail", "b is empty"))
+
+        assert "a is cut; b is empty" == verify(a | b).root.reason
+        assert "a is fine" == verify(Says("/a").on(on("g", "pass", "a is fine")) | b).root.reason
+
+    def test_is_bounded(self):
+        """
+        From the eleventh on, reasons are counted.
+        """
+        report = verify(Says("/x").on(*(on(f"h{n}", "fail", f"no {n}") for n in range(14))))
+
+        assert report.root.reason.endswith("on h9: no 9 (and 4 more)")
 
 
 class TestText:

@@ -18,6 +18,9 @@ Span = tuple[Verdict, Verdict]
 OPEN: Span = (FAIL, PASS)
 
 
+TOLD = 10
+"""Leaves that decided, in one reason or one message."""
+
 DEEPEST = 250
 """Levels of a stored result that are followed; no claim is as deep."""
 
@@ -30,6 +33,12 @@ def _facts(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise TypeError(f"facts is a mapping from names to JSON values; got {value!r:.200}")
     return freeze(value)  # type: ignore[no-any-return]
+
+
+def _on(hosts: list[str]) -> str:
+    """`on a: `, for a reason of one host or of several."""
+    first, *more = dict.fromkeys(hosts) or [""]
+    return f"on {first}{f' and {len(more):,} more host' + 's' * (len(more) > 1) if more else ''}: " if first else ""
 
 
 def _line(value: str | None) -> str | None:
@@ -98,10 +107,28 @@ class Result:
 
     @property
     def reason(self) -> str:
-        """The leaf's reason, or that of the part which decided."""
-        if self.finding is not None:
-            return self.finding.reason
-        return self.deciding.finding.reason if self.deciding.finding else self.note
+        """The leaf's reason; of a node that does not pass, those of all leaves that decided it, each once.
+
+        Where several hosts were looked at, each begins with its own: `on gpu02: …`, `on gpu02 and 3 more hosts: …`.
+        """
+        if self.finding is not None or not self.parts:
+            return self.finding.reason if self.finding else self.note
+        if self.verdict is PASS:
+            return self.deciding.reason
+        told = self._told()
+        return "; ".join(told[:TOLD]) + (f" (and {len(told) - TOLD:,} more)" if len(told) > TOLD else "")
+
+    def _told(self) -> list[str]:
+        hosts_of: dict[str, list[str]] = {}
+        for leaf in self.deciders():
+            hosts_of.setdefault(leaf.reason, []).extend([leaf.host] if leaf.host else [])
+        on = _on if self.several_hosts else lambda hosts: ""
+        return [f"{on(hosts)}{reason}" for reason, hosts in hosts_of.items()]
+
+    @property
+    def several_hosts(self) -> bool:
+        """Whether its leaves were looked at on more than one host."""
+        return len({leaf.host for leaf in self.leaves() if leaf.host}) > 1
 
     @property
     def cause(self) -> Cause | None:
@@ -112,11 +139,16 @@ class Result:
     @property
     def deciding(self) -> Result:
         """The leaf that settled this verdict (the first of them, where several did)."""
-        node = self
-        while node.parts and node.finding is None:
-            wanted = ~node.verdict if node.kind == "Not" else node.verdict
-            node = next((part for part in node.parts if part.verdict is wanted), node.parts[0])
-        return node
+        return next(self.deciders())
+
+    def deciders(self) -> Iterator[Result]:
+        """The leaves that settled this verdict: all of them, where several did, and none that was outvoted."""
+        if self.finding is not None or not self.parts:
+            yield self
+            return
+        wanted = ~self.verdict if self.kind == "Not" else self.verdict
+        for part in [part for part in self.parts if part.verdict is wanted] or self.parts[:1]:
+            yield from part.deciders()
 
     def __repr__(self) -> str:
         """One line: the verdict, where, of what, and why."""

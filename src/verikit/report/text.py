@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
 from verikit.address import fold
-from verikit.finding import Result
+from verikit.finding import TOLD, Result
 from verikit.text import bounded, seconds
 from verikit.verdict import FAIL, PASS, UNKNOWN
 
@@ -28,9 +28,6 @@ ORDER = {FAIL: 0, UNKNOWN: 1, PASS: 2}
 DECIDES = "◀ decides"
 SHOWN = 50
 """Parts of one node that are written out, after equal ones are folded; the rest is counted."""
-
-TOLD = 10
-"""Leaves that decided, in the message of an exception."""
 
 DEEP = 16
 """Levels that are set in, four columns each; what lies deeper is shown by its leaves alone."""
@@ -103,28 +100,19 @@ def _first(report: Report) -> Text:
 def _head(report: Report, full: bool = False) -> Group:
     from rich.console import Group
 
-    deciding = list(deciders(report.root)) if full else [report.deciding]
+    deciding = list(report.root.deciders()) if full else [report.deciding]
     lines: list[Any] = [_first(report)]
+    on = "on " if report.root.several_hosts and not report.passed else ""
     for leaf in deciding[:TOLD]:
         reason = reason_of(leaf) if full else bounded_line(reason_of(leaf), 2 * WIDTH)
-        lines += [_one_line(_who(leaf)), _set_in(reason, 2)]
+        lines += [_one_line(_who(leaf, on)), _set_in(reason, 2)]
     if len(deciding) > TOLD:
         lines += [f"… and {len(deciding) - TOLD:,} more"]
     return Group(*lines)
 
 
-def deciders(node: Result) -> Iterator[Result]:
-    """The leaves that settled the verdict: all of them, where several did, and none that was outvoted."""
-    if node.finding is not None or not node.parts:
-        yield node
-        return
-    wanted = ~node.verdict if node.kind == "Not" else node.verdict
-    for part in [part for part in node.parts if part.verdict is wanted] or node.parts[:1]:
-        yield from deciders(part)
-
-
-def _who(leaf: Result) -> str:
-    where = f"{leaf.host} · " if leaf.host else ""
+def _who(leaf: Result, on: str) -> str:
+    where = f"{on}{leaf.host} · " if leaf.host else ""
     return f"{where}{leaf.title}"
 
 
