@@ -8,6 +8,17 @@ from verikit.probes.logs.envelopes import undress
 
 ROWS = [
     ("step 3", "step 3", None, None, 0),
+    ("[1]<stderr>:boom", "boom", 1, None, 0),
+    ("[2025-01-10 10:00:00.123456: W /tmp/horovod/common/stall.cc:107] One", "One", None, None, 30),
+    ("[rank0]:[titan] 2025-06-01 10:00:00,123 - root - INFO - step: 1", "step: 1", 0, None, 20),
+    ("2025-01-10 10:00:00,123 (trainer:444) INFO: The training", "The training", None, None, 20),
+    ("[INFO|trainer.py:2643] 2025-01-10 10:00:00,123 >> Saving", "Saving", None, None, 20),
+    ("[INFO|2025-01-10 10:00:00] llamafactory.hparams.parser:157 >> rank", "rank", None, None, 20),
+    ("2025-01-10 10:00:00,123: rank3[12][MainThread]: INFO: composer.utils: Done", "Done", 3, 12, 20),
+    ("submitit INFO (2025-01-10 10:00:00,123) - Job", "Job", None, None, 20),
+    ("[10/02 12:00:01 d2.engine.hooks]: Total", "Total", None, None, 0),
+    ("[2025-01-10 10:00:00,123] [    INFO] - loss: 1.2", "loss: 1.2", None, None, 20),
+    ("[INFO:swift] End", "End", None, None, 20),
     ("[2023-05-08, 19:36:33 UTC] {local_task_job.py:154} INFO - Task exited", "Task exited", None, None, 20),
     ("2025-11-18 18:41:31.392 UTC [39] LOG:  ready", "ready", None, 39, 0),
     ("2025-11-18 18:41:31.392 UTC [39] app@runs ERROR:  relation", "relation", None, 39, 40),

@@ -23,6 +23,13 @@ SIGNS = (
     ("k8s-oom", "root", r"Reason: +OOMKilled", "host_oom", "", "kubernetes"),
     ("k8s-image", "root", r"Error: ImagePullBackOff|Error: ErrImagePull|Failed to pull image \"", "config_error", "correct the image's name, or its pull secret", "kubernetes"),
     ("torchserve-worker", "messenger", r"Backend worker process died\.|Load model failed: |Worker disconnected\. WORKER_STARTED", "engine_dead", "", "TorchServe"),
+    ("hydra-error", "messenger", r"Error executing job with overrides: ", "python_exception", "", "Hydra"),
+    ("submitit-error", "messenger", r"Submitted job triggered an exception", "python_exception", "", "submitit"),
+    ("submitit-time", "root", r"Caught signal SIGUSR[12] on \S{1,80}: this job is timed-out", "time_limit", "", "submitit"),
+    ("ultralytics-data", "root", r"Dataset '[^'\n]{1,200}' error ", "data_error", "", "ultralytics"),
+    ("catboost", "root", r"_catboost\.CatBoostError: |CatBoostError: ", "config_error", "", "CatBoost"),
+    ("axolotl-config", "root", r"AxolotlConfigError|pydantic_core\._pydantic_core\.ValidationError: \d+ validation errors? for AxolotlInputConfig", "config_error", "", "axolotl"),
+    ("marian-error", "root", r"Error: CUDA error \d+ |Error: Out of memory|Error: Aborted from ", "cuda_error", "", "Marian"),
 )  # fmt: skip
 
 BENIGN = (
@@ -31,6 +38,10 @@ BENIGN = (
     ("dask-advice", "line", r"^(?:Unmanaged memory use is high|Event loop was unresponsive|full garbage collections took)", "Unmanaged|Event loop|garbage", "", "dask.distributed"),
     ("probe-not-yet", "retry", r"^(?:Readiness|Startup) probe failed: ", "probe failed", "", "kubernetes"),
     ("daemon-stop", "stop", r"^(?:worker: (?:Warm|Cold) shutdown|received (?:fast|smart|immediate) shutdown request|User requested shutdown|\[notice\] \d+#\d+: (?:signal (?:3|15) \(SIG\w+\) received|gracefully shutting down)|Received SIGTERM, exiting gracefully|Received SIGTERM\. Terminating subprocesses|Shutting down: Master)", "shutdown|hutting down|received|SIGTERM", "", "Celery, PostgreSQL, redis, nginx, Prometheus, Airflow, gunicorn"),
+    ("stall-warning", "line", r"^One or more tensors were submitted to be (?:reduced|gathered|broadcasted)", "tensors were", "", "Horovod"),
+    ("gbdt-advice", "line", r"^(?:No further splits with positive gain|Stopped training because there are no more leaves|Stopped by overfitting detector|Auto-choosing (?:row|col)-wise)", "splits|leaves|overfitting|choosing", "", "LightGBM, CatBoost"),
+    ("trial-gone", "contain", r"^Trial \d+ (?:failed with parameters|failed with value|pruned)", "Trial", "", "Optuna"),
+    ("torchtune-profiler", "line", r"^Profiler disabled\.", "Profiler", "", "torchtune"),
 )  # fmt: skip
 
 MARKERS = (
@@ -58,8 +69,42 @@ MARKERS = (
     ("streamlit-ready", "ready", r"You can now view your Streamlit app in your browser", "", "", "Streamlit"),
     ("prefect-ready", "ready", r"Check out the dashboard at https?://", "", "", "Prefect"),
     ("jupyter-done", "done", r"Shutdown confirmed", "", "", "Jupyter"),
+    ("axolotl-done", "done", r"Model successfully saved to |Training completed! Saving ", "", "", "axolotl"),
+    ("swift-done", "done", r"End time of running main|last_model_checkpoint: |best_model_checkpoint: ", "", "", "ms-swift"),
+    ("titan-done", "done", r"Training completed$|Process group destroyed$", "", "", "torchtitan"),
+    ("verl-done", "done", r"Final validation metrics: ", "", "", "verl"),
+    ("fairseq-done", "done", r"fairseq_cli\.\w+ \| done training in |done training in ", "", "", "fairseq"),
+    ("d2-done", "done", r"Total training time: ", "", "", "detectron2"),
+    ("timm-done", "done", r"\*\*\* Best metric: ", "", "", "timm"),
+    ("number-first-done", "done", r"\d+ epochs completed in [\d.]+ hours", "", "", "ultralytics"),
+    ("ultralytics-done", "done", r"EarlyStopping: Training stopped early|Optimizer stripped from ", "", "", "ultralytics"),
+    ("litgpt-done", "done", r"Training time: \d", "", "", "litgpt"),
+    ("keras-done", "done", r"Epoch \d+: early stopping$", "", "", "Keras"),
+    ("estimator-done", "done", r"Loss for final step: ", "", "", "TensorFlow Estimator"),
+    ("kohya-done", "done", r"model saved\.", "", "", "kohya sd-scripts"),
+    ("espnet-done", "done", r"The training was finished at \d+ epochs|Successfully finished\. \[elapsed", "", "", "ESPnet"),
+    ("spacy-done", "done", r"✔ Saved pipeline to output directory", "", "", "spaCy"),
+    ("gbdt-done", "done", r"Did not meet early stopping\. Best iteration|Early stopping, best iteration|bestTest = |Shrink model to first \d", "", "", "LightGBM, CatBoost"),
+    ("sklearn-done", "done", r"Training loss did not improve more than tol|\[Parallel\(n_jobs=-?\d+\)\]: Done +\d+ out of +\d+ \| elapsed: +\S+ finished", "", "", "scikit-learn, joblib"),
+    ("tune-done", "done", r"Trial status: \d+ TERMINATED$", "", "", "Ray Tune"),
+    ("submitit-done", "done", r"Job completed successfully$|Exiting after successful completion$", "", "", "submitit"),
+    ("d2-began", "began", r"Starting training from iteration \d", "", "", "detectron2"),
+    ("swift-began", "began", r"The training of epoch \d|BEGIN Train loop", "", "", "t5x"),
 )  # fmt: skip
 
 PROGRESS = (
     ("gin", "serve", r"^\[GIN\] [\d/]{10} - [\d:]{8} \| 200 \| {1,20}\S{1,20} \| {1,20}\S{1,60} \| POST (?P<n>)", "", "", "Ollama"),
+    ("mmengine", "step", r"^Epoch(?:\(train\) {1,4}|\(val\) {1,4}| )\[(?P<epoch>\d+)\]\[ *(?P<n>\d+)/ *(?P<of>\d+)\]", "Epoch", "", "MMEngine"),
+    ("mmengine-iter", "step", r"^Iter(?:\(train\)|\(val\))? \[ *(?P<n>\d+)/ *(?P<of>\d+)\]", "Iter", "", "MMEngine"),
+    ("timm", "step", r"^Train: (?P<epoch>\d+) \[ *(?P<n>\d+)/ *(?P<of>\d+)", "Train: ", "", "timm"),
+    ("composer", "step", r"^Train time/(?:batch|sample|token): (?P<n>\d+)", "Train time/", "", "Composer"),
+    ("estimator-rate", "step", r"^global_step/sec: [\d.]+(?P<n>)", "global_step/sec", "", "TensorFlow Estimator"),
+    ("espnet", "step", r"^(?P<epoch>\d+)epoch:train:\d+-(?P<n>\d+)batch", "epoch:train", "", "ESPnet"),
+    ("marian", "step", r"^(?:\[valid\] )?Ep\. (?P<epoch>\d+) : Up\. (?P<n>\d+) : ", "Ep. ", "", "Marian"),
+    ("spacy", "step", r"^(?P<epoch>\d+) +(?P<n>\d+)(?: +\d+\.\d\d){4,12}$", ".", "", "spaCy"),
+    ("flair", "step", r"^EPOCH (?P<n>\d+) done: loss ", "EPOCH", "", "flair"),
+    ("lightgbm", "step", r"^\[(?P<n>\d+)\]\t\w+'s [\w@-]+: ", "'s ", "", "LightGBM"),
+    ("catboost", "step", r"^(?P<n>\d+):\t(?:learn|test): ", "\t", "", "CatBoost"),
+    ("sklearn-boost", "step", r"^(?P<n>\d+) +\d+\.\d{4} +(?:-?\d+\.\d{4} +)?[\d.]+[smh]$", ".", "", "scikit-learn"),
+    ("tune-trial", "item", r"^Trial \S{1,80} (?:completed after|finished iteration) (?P<n>\d+)", "Trial ", "", "Ray Tune"),
 )  # fmt: skip

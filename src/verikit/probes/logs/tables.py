@@ -112,7 +112,7 @@ EXCEPTIONS = (
 )  # fmt: skip
 
 # Lines that are no exception of Python.
-SIGNS = (
+SIGNS: "tuple[tuple[str, ...], ...]" = (
     ("xid", "fatal", r"NVRM: (?:Xid|GPU at [^\n]{0,60}has fallen)|NVRM: GPU [^\n]{0,60}fallen off the bus|NVRM: [^\n]{0,60}RmInitAdapter failed|GPU [^\n]{0,60}(?:has )?fallen off the bus|(?:nvidia-nvswitch\S*: )?SXid \(PCI|NVRM: [^\n]{0,40}uncorrectable", "gpu_hardware", "", "open-gpu-kernel-modules#507"),
     ("smi-lost", "fatal", r"Unable to determine the device handle for GPU|GPU is lost|No devices were found$|[^\n]{0,60}uncorrectable ECC error (?:encountered|detected)", "gpu_hardware", "", "known"),
     ("kernel-oom", "root", r"(?:\[[\d. ]+\] )?(?:Memory cgroup out of memory|Out of memory(?: and no killable)?): Kill(?:ed)? process|oom-kill:constraint=", "host_oom", "", "kernel mm/oom_kill.c"),
@@ -187,7 +187,7 @@ SIGNS = (
 #   stop     an ordered stop: tracebacks behind it are teardown
 #   contain  the traceback around it concerns one request or sample only
 # The fourth column holds words of which a line must have one before the pattern is tried: most lines are spared it.
-BENIGN = (
+BENIGN: "tuple[tuple[str, ...], ...]" = (
     ("ignored", "line", r"\b(?:can|may|should)(?: be)? (?:safely )?(?:be )?ignored?\b|\b[Ii]gnoring (?:this|the|it|error|exception|and)\b|\(ignored\)|\bharmless\b|\b[Nn]on-?fatal\b|\bnot fatal\b|[Nn]ot an error\b|: ignored$", "gnor|armless|fatal|Not an error", "", "sglang, inductor"),
     ("expected", "line", r"\((?:[^()\n]{0,40}\b)?(?:expected|injected|simulated|intentional)(?:\b[^()\n]{0,40})?\)|\binjected\b|\b(?:as|is|was|were) expected\b|\bexpected (?:failure|to fail|error)\b|\bxfail(?:ed)?\b|\b[Ss]imulat(?:ed|ing) (?:failure|fault|oom|crash|error)|\bfault[- ]injection\b|\bchaos\b", "expected|njected|imulat|ntentional|xfail|ault|haos", "", "fault tests"),
     ("fallback", "line", r"\b[Ff]all(?:ing|s|en)? ?back\b|\b[Ff]allback\b|\b(?:Could not|Unable to) import\b|\bFailed to import from vllm\._C\b|\b[Nn]ot (?:installed|available), (?:using|skipping|disabling)\b|\boptional\b|\bis disabled\b|\bwill be disabled\b", "fall|Fall|import|ot installed|ot available|optional|disabled", "", "vllm-ascend#19"),
@@ -209,7 +209,7 @@ BENIGN = (
 
 # A program is told by its signature; then only its own ready markers count (its libraries have markers too, earlier).
 # (id, role, pattern, program, words, source); words as above; roles: program, ready, start (a run begins), done, began (work begins).
-MARKERS = (
+MARKERS: "tuple[tuple[str, ...], ...]" = (
     ("vllm-is", "program", r"vLLM API server version|\(EngineCore|\(APIServer|\bvllm[./ ]|vLLM", "vllm", "vLLM|vllm|(EngineCore|(APIServer", "vllm"),
     ("sglang-is", "program", r"server_args=ServerArgs|\bsglang\b|Load weight (?:begin|end)\.|Capture cuda graph begin|Init torch distributed begin", "sglang", "sglang|ServerArgs|Load weight|Capture cuda|Init torch", "sglang"),
     ("tgi-is", "program", r"text_generation_(?:launcher|router)", "tgi", "text_generation_", "TGI"),
@@ -238,7 +238,7 @@ MARKERS = (
     ("asgi-ready", "ready", r"Application startup complete\.$", "", "", "uvicorn"),
     ("flask-ready", "ready", r"(?: ?\* )?Running on (?:http|all addresses|local URL: )|Serving HTTP on ", "", "", "Flask, gradio"),
     ("grpc-ready", "ready", r"(?:gRPC |GRPC )?[Ss]erver (?:is )?(?:now )?(?:listening|running|started|ready|up)(?: and ready)?(?:[ :.,!]|$)|Server started(?: on| at)? |[Rr]eady to (?:accept|serve|receive)|(?:[\w:]{1,60}: )?(?:\w+ ){0,3}[Ll]istening (?:on|at) (?:\S{0,80}:)?\d+\b|.{0,60}\bready to accept connections", "", "", "known"),
-    ("own-ready", "ready", r"^(?:[^\n]{0,80}?\b(?:[Ss]erving|[Ll]istening|[Aa]ccepting|[Aa]vailable|[Rr]eady|[Oo]pen|[Rr]unning|[Ll]ive)\b[^\n]{0,40}?(?:https?://\S|[\d.]:\d|port \d|tcp/\d|:\d{4})|[^\n]{0,60}?(?:https?://\S{3,80}|[\d.]{7,15}:\d{2,5}|port \d{2,5}) (?:is )?(?:now )?(?:[Uu]p|UP|ready|open|live|listening|serving)\b)", "", "", "own set"),
+    ("own-ready", "ready", r"^(?:[^\n]{0,80}?\b(?:[Ss]erving|[Ll]istening|[Aa]ccepting|[Aa]vailable|[Rr]eady|[Oo]pen|[Rr]unning|[Ll]ive)\b[^\n]{0,40}?(?:https?://\S|\.\d{1,3}:\d|port \d|tcp/\d|:\d{4})|[^\n]{0,60}?(?:https?://\S{3,80}|[\d.]{7,15}:\d{2,5}|port \d{2,5}) (?:is )?(?:now )?(?:[Uu]p|UP|ready|open|live|listening|serving)\b)", "", "", "own set"),
     ("celery-ready", "ready", r"celery@\S{1,80} ready\.", "", "", "Celery"),
     ("router-ready", "ready", r"(?:[\w:]{1,80}: )?(?:src/[\w/.]{1,80}:\d+: )?(?:Router ready\b|Starting server on \S+:\d+)", "", "", "sglang router"),
     ("mlflow-ready", "ready", r"Listening at: ", "mlflow", "", "MLflow"),
@@ -274,7 +274,7 @@ MARKERS = (
 
 # Counters of work done. Named groups: n, and where known of (the whole), epoch.  Heartbeats, retries and timers are not here.
 # The fourth column: words as above.  Roles: step (a training step), item (a unit of a batch job), serve (an answered request), bar (any tqdm-like bar).
-PROGRESS = (
+PROGRESS: "tuple[tuple[str, ...], ...]" = (
     ("megatron", "step", r"\biteration +(?P<n>\d+)/ *(?P<of>\d+)", "iteration", "", "Megatron-LM"),
     ("bar", "bar", r"(?P<n>\d+)/(?P<of>\d+) \[", "[", "", "tqdm"),
     ("bar-open", "bar", r"(?P<n>\d+)(?:it| \w+)? \[\d+:\d\d", "[", "", "tqdm"),
