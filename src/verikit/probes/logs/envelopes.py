@@ -60,6 +60,9 @@ ENVELOPES = (
     ("clock", _TIME + r"(?=[ \t|])[ \t](?:\| ?|- )?"),
     ("dmesg-date", r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d " + _TIME + r" \d{4}\] ?"),
     ("horovod", r"\[" + _DAY + " " + _TIME + r": (?P<level>[IWEF]) [\w./-]+:\d+\] "),
+    ("time-colon", r"\d{4}-\d\d-\d\d:" + _TIME + " "),
+    ("source-level", r"[a-z_]\w{0,40} \| " + _LEVEL + " - "),
+    ("trt", r"\[\d\d/\d\d/\d{4}-" + _TIME + r"\] \[(?P<level>[IWEV])\] (?:\[TRT\] )?"),
     ("tag-time", r"\[[a-z][\w-]{0,20}\] (?=\d{4}-\d\d-\d\d[ T]\d\d:)"),
     ("espnet", r"\([a-z_]\w*:\d+\) " + _LEVEL + ": "),
     (
@@ -69,7 +72,7 @@ ENVELOPES = (
     ("composer", r"rank(?P<rank>\d+)\[(?P<pid>\d+)\]\[\w+\]: " + _LEVEL + r": (?:[\w.]+: )?"),
     ("submitit", "submitit " + _LEVEL + r" \(" + _DAY + " " + _TIME + r"\) - "),
     ("d2", r"\[\d\d/\d\d \d\d:\d\d:\d\d [a-zA-Z][\w.]*\]: ?"),
-    ("padded-level", r"\[ +" + _LEVEL + r"\] - "),
+    ("padded-level", r"\[ +" + _LEVEL + r"\](?: - |: )"),
     ("level-source", r"\[" + _LEVEL + r":[\w.-]+\] "),
     ("airflow-day", r"\[\d{4}-\d\d-\d\d, \d\d:\d\d:\d\d [A-Z]{3,4}\] ?"),
     ("airflow", r"\{[\w./-]+\.py:\d+\} " + _LEVEL + " - "),
@@ -106,7 +109,7 @@ _STARTS = {
     "bracketed-level-time": "[", "celery": "[", "redis": "0123456789", "worker": "(", "worker-rank": "(", "ray-daemon": "(", "rank": "[", "mpirun": "[",
     "number-before": "[", "numbered": "[", "srun": " 0123456789", "pod": "[", "bracketed-time": "[",
     "bracketed-clock": "[", "time": "0123456789", "clock": "0123456789", "uptime": "0123456789", "level-bracket": "[",
-    "level-name": "[", "tag-level": "[", "tag": "[", "level": " TDINSWECFdiwefc", "place": "[", "bracket-name": "[", "basic": "TDINSWECFdiwefc", "logfmt": "tlc", "log4j-main": "m", "horovod": "[", "tag-time": "[", "espnet": "(", "transformers": "[", "composer": "r", "submitit": "s", "d2": "[", "padded-level": "[", "level-source": "[", "airflow-day": "[", "airflow": "{", "postgres": "[", "k8s-event": "0123456789", "k8s-describe": "NW", "spring": " TDINSWECFdiwefc", "place-go": "s", "date": "SMTWF", "stream": "sS",
+    "level-name": "[", "tag-level": "[", "tag": "[", "level": " TDINSWECFdiwefc", "place": "[", "bracket-name": "[", "basic": "TDINSWECFdiwefc", "logfmt": "tlc", "log4j-main": "m", "horovod": "[", "time-colon": "0123456789", "source-level": "abcdefghijklmnopqrstuvwxyz_", "trt": "[", "tag-time": "[", "espnet": "(", "transformers": "[", "composer": "r", "submitit": "s", "d2": "[", "padded-level": "[", "level-source": "[", "airflow-day": "[", "airflow": "{", "postgres": "[", "k8s-event": "0123456789", "k8s-describe": "NW", "spring": " TDINSWECFdiwefc", "place-go": "s", "date": "SMTWF", "stream": "sS",
     "level-logger": "-", "node": "abcdefghijklmnopqrstuvwxyz",
 }  # fmt: skip
 _TRIES = {}
