@@ -3672,3 +3672,45 @@ for name, state, more, lines in (
     ("words-of-war", "starting", {}, [f"game: white killed {n % 9} pieces, black resigned" for n in range(60)]),
 ):  # fmt: skip
     add(f"own-{name}", state, *lines, **more)
+
+# The shape of the last lines: what comes behind the last count of work, in forms that this run has not had before.
+BARS = [f"launch Eval[ceval_{n}] \r {n * 12}%|#  | {n}/8 [0{n}:00<00:00, 60.0s/it]" for n in range(1, 8)]
+TRIALS = [
+    f"[I 2025-07-23 01:{n:02d}:30,000] Trial {n} finished with value: 2.6{n} and parameters: {{'a': {n}}}. Best is trial 3 with value: 2.40."
+    for n in range(10, 40)
+]
+TITAN_ENDS = (
+    "[rank0]:[titan] 2025-05-05 10:02:49,000 - root - INFO - Sleeping 2 seconds for other ranks to complete",
+    "[rank0]:[titan] 2025-05-05 10:02:51,000 - root - INFO - Training completed",
+)
+SOCKET = "[rank3]:[W625 13:05:57.221190112 TCPStore.cpp:125] [c10d] recvValue failed on SocketImpl(fd=4, addr=[localhost]:51822): failed to recv, got 0 bytes"
+TEILE = [f"13. Okt 23:{n:02d}:14 Teil {n:3d} von 300 fertig, 0 Fehler, {n}.4 GB" for n in range(1, 40)]
+QUOTED = "{{'loss': '{}', 'grad_norm': '{}', 'learning_rate': '9.6e-05', 'epoch': '0.{}'}}"
+LOADER = ("Traceback (most recent call last):", '  File "/w/loader.py", line 11, in <module>', "    for b in loader:", "OSError: Caught OSError in DataLoader worker process 1.", "Original Traceback (most recent call last):", '  File "/opt/lib/python3.11/site-packages/torch/utils/data/_utils/worker.py", line 375, in _worker_loop', "    data = fetcher.fetch(index)", '  File "/w/loader.py", line 7, in __getitem__', "    raise OSError(5)")  # fmt: skip
+PEER = ("[rank0]: Traceback (most recent call last):", '[rank0]:   File "/w/dist.py", line 9, in <module>', "[rank0]:     loss.backward()", "[rank0]: RuntimeError: [/src/gloo/transport/tcp/pair.cc:545] Read error [10.0.0.1]:22665: Connection reset by peer.")  # fmt: skip
+for name, state, more, lines in (
+    ("table-and-its-files", "finished", {"alive": False}, [*BARS, "launch Eval[ceval_8] \r100%|###| 8/8 [08:00<00:00, 60.0s/it]", "dataset        version  metric", "-------------  -------  --------", *[f"mmlu_{n}         3f055{n}   {n}5.85" for n in range(9)], "03/28 05:37:02 - OpenCompass - INFO - write csv to /w/summary.csv"]),
+    ("table-of-a-part", "died_silently", {"alive": False, "idle": 600}, [*BARS, "dataset        version  metric", "-------------  -------  --------", *[f"mmlu_{n}         3f055{n}   {n}5.85" for n in range(9)]]),
+    ("sums-of-a-study", "finished", {"alive": False}, [*TRIALS, "40 trials over (2 failed, the rest pruned or complete)", "best: trial 3  2.401772", "wrote best.yaml"]),
+    ("study-goes-on", "died_silently", {"alive": False, "idle": 600}, [*TRIALS, "wrote best.yaml", "sampling trial 40 ..."]),
+    ("sums-in-an-unknown-dress", "finished", {"alive": False}, [*[f"Epoch: [{n}]  [  20/80]  eta: 0:00:46  loss: 3.2 (3.3)" for n in range(9)], "Accuracy of the network on the 50000 test images: 75.6%", "Training time 0:18:41", "submitit INFO (2025-02-25 21:18:55,019) - Exiting after successful completion", "slurmstepd-lr31: error: Unable to destroy container 40211 in cgroup plugin, giving up after 63 sec"]),
+    ("peers-gone-at-the-end", "finished", {"alive": False}, [steps(TITAN), *TITAN_ENDS, SOCKET]),
+    ("peers-gone-within", "failed", {"alive": False}, [steps(TITAN), "@@" + SOCKET]),
+    ("goodbye-in-german", "finished", {"alive": False}, [*TEILE, "13. Okt 23:41:20 alle Teile fertig, 300 Dateien in /scratch/aus", "13. Okt 23:41:21 beendet"]),
+    ("surrender-in-german", "failed", {"alive": False}, [*TEILE, "@@13. Okt 23:41:20 ABBRUCH: kein Platz mehr auf /scratch (frei 0.0 GB, nötig 1.4 GB)", "13. Okt 23:41:20 beendet mit Status 5"]),
+    ("small-tool-complains", "finished", {"alive": False}, ["+ ls /nonexistent", "ls: cannot access '/nonexistent': No such file or directory", "+ echo 'no cache yet'", "no cache yet", "model.gguf written, 1.2G"]),
+    ("small-tool-ends-it", "failed", {"alive": False}, ["== tokenizing", "tokenized 1200 docs", "@@cp: cannot stat '/nonexistent/tokenizer.json': No such file or directory"]),
+    ("parts-done-of-many", "died_silently", {"alive": False, "idle": 600}, [*own(1, 30), "29 of 300 written"]),
+    ("wrapped-by-the-loader", "failed", {"alive": False, "kind": ("data_error",)}, [*[f"batch {n}/20 done" for n in range(9)], *LOADER, "@@OSError: [Errno 5] Input/output error: '/data/shard_0007.tar'"]),
+    ("wrapped-and-cut", "failed", {"alive": False}, [*[f"batch {n}/20 done" for n in range(9)], *(("||" if "Caught" in line else "") + line for line in LOADER)]),
+    ("quoted-figures-lost", "failed", {"alive": False, "kind": ("nan_loss",)}, [QUOTED.format("2.91", "1.3", 1), "@@" + QUOTED.format("0", "nan", 2), *[QUOTED.format("0", "nan", n) for n in range(3, 20)], "{'train_runtime': '2.804', 'train_samples_per_second': '142.7', 'train_loss': '0.1455', 'epoch': '1'}"]),
+    ("quoted-figures-sound", "finished", {"alive": False}, [*[QUOTED.format("2.91", "1.3", n) for n in range(3, 20)], "{'train_runtime': '2.804', 'train_samples_per_second': '142.7', 'train_loss': '0.1455', 'epoch': '1'}"]),
+    ("launcher-names-the-killed", "failed", {"alive": False, "kind": ("killed",)}, [*[f"step {n} loss 0.2{n}" for n in range(20)], *PEER, "@@E1130 19:17:08.516000 12335 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: -9) local_rank: 1 (pid: 12370) of binary: /usr/bin/python3", "Failures:", "[1]:", "  rank      : 0 (local_rank: 0)", "  exitcode  : -15 (pid: 12369)  (SIGTERM)", "Root Cause (first observed failure):", "[0]:", "  rank      : 1 (local_rank: 1)", "  exitcode  : -9 (pid: 12370)  (SIGKILL)"]),
+    ("make-names-its-tool", "failed", {"alive": False, "kind": ("config_error",)}, ["gcc -c nothere.c", "@@cc1: fatal error: nothere.c: No such file or directory", "compilation terminated.", "make: *** [Mk:5: b] Error 1"]),
+    ("task-of-a-shell", "failed", {"alive": False}, [*[f"[2025-08-30T04:00:{n}.900+0000] {{subprocess.py:93}} INFO - table docs_{n}: {n}094 rows" for n in range(10, 50)], "[2025-08-30T04:02:00.900+0000] {subprocess.py:93} INFO - Traceback (most recent call last):", '[2025-08-30T04:02:00.900+0000] {subprocess.py:93} INFO -   File "/opt/export.py", line 58, in <module>', "[2025-08-30T04:02:00.900+0000] {subprocess.py:93} INFO -     run()", '@@[2025-08-30T04:02:00.900+0000] {subprocess.py:93} INFO - psycopg2.errors.UndefinedColumn: column "lang_id" does not exist', "[2025-08-30T04:02:01.300+0000] {taskinstance.py:2905} ERROR - Task failed with exception", *FRAMES, "airflow.exceptions.AirflowException: Bash command failed. The command returned a non-zero exit code 1."]),
+    ("request-aborted", "ready", {}, [VLLM_UP, "(APIServer pid=7) INFO 10-03 18:09:01 [async_llm.py:476] Aborted request chatcmpl-8812."]),
+    ("share-that-never-grows", "finished", {"alive": False}, [*[f"task {n}\n    Runtime: (9.11%) 3 seconds\n    kept 2100{n}" for n in range(30)], "Stats: All 30 tasks", "", "Total Runtime: 7 minutes and 40 seconds"]),
+    ("clock-of-minutes", "hung", {}, [f"{n // 60:02d}:{n % 60:02d} graded {min(n * 8, 312)} of 1000, 8 graders busy" for n in range(1, 300)]),
+    ("slow-by-its-own-clock", "running", {"idle": 1500}, [f"Sun {n // 2:02d}:{n % 2 * 30:02d} round {n:2d} of 60 merged, 7{n} GB" for n in range(1, 40)]),
+):  # fmt: skip
+    add(f"shape-{name}", state, *lines, **more)

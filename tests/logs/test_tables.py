@@ -62,7 +62,20 @@ def test_pattern_can_not_be_made_to_crawl(row):
     assert time.process_time() - start < 1.0
 
 
-@pytest.mark.parametrize("pattern", [tables.CLOSING, tables.NO_CLOSING, tables.LAST_WORDS])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        tables.CLOSING,
+        tables.NO_CLOSING,
+        tables.LAST_WORDS,
+        tables.TOTALS,
+        tables.BEST,
+        tables.PRODUCT,
+        tables.BYE,
+        tables.ANNOUNCED,
+        tables.TEARDOWN,
+    ],
+)
 def test_last_words_can_not_be_made_to_crawl(pattern):
     """
     What is asked of the last lines is asked of their first 300 characters, and takes no more than a moment there.

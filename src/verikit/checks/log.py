@@ -358,7 +358,8 @@ class _Case:
         if done.get("ends") and done.get("prepared") and not self._progress("complete"):
             self.warnings.append(f"only a preparation is said to have ended: {done['excerpt'].strip()[:120]}")
         elif not done.get("ends"):
-            told = "its last words are those of an end" if self.text["closed"] else "its counter is at its whole"
+            shape = ", ".join((self.text["ending"] or {}).get("for") or ()) if self.text["closed"] else ""
+            told = f"its last words are those of an end ({shape})" if shape else "its counter is at its whole"
             self.warnings.append(f"no line of a known form says that it ended: only {told}, or its exit status is 0")
 
     def _asked(self) -> str:
@@ -584,7 +585,18 @@ class _Case:
         if self.text:
             kept |= {
                 name: self.text[name]
-                for name in ("progress", "training", "ready", "done", "retry", "programs", "signs", "runs", "run_start")
+                for name in (
+                    "progress",
+                    "training",
+                    "ready",
+                    "done",
+                    "ending",
+                    "retry",
+                    "programs",
+                    "signs",
+                    "runs",
+                    "run_start",
+                )
             }
             kept["lines"], kept["last_line"] = self.text["lines"], self.text["last_line"]
         return kept

@@ -17,7 +17,19 @@ from verikit.probes.logs.story import digest
 from verikit.probes.logs.tracebacks import Block
 
 MOST = 65536
-PLAIN = ("lines", "last", "counted", "runs", "run_start", "fence", "met", "wanted_ready", "elastic", "programs")
+PLAIN = (
+    "lines",
+    "last",
+    "counted",
+    "runs",
+    "run_start",
+    "fence",
+    "met",
+    "wanted_ready",
+    "elastic",
+    "programs",
+    "heads",
+)
 LISTS = ("progress", "markers", "stops", "signs")
 ALSO = ("retry_forms", "trace_excuse")
 ROWS = {row[0]: row for row in PROGRESS}

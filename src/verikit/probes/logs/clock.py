@@ -13,6 +13,11 @@ _DAY_MONTH = re.compile(
 )
 MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
 _CLOCK = re.compile(r"(?:^|[\s\[|])(\d\d):(\d\d):(\d\d)(?:[.,]\d+)?(?=[\s\],|]|$)")
+# Without seconds only at the beginning, perhaps behind the name of a day: elsewhere it is a duration, or a ratio.
+_MINUTE = re.compile(r"\[?(?:[^\W\d]{2,9}\.?,? )?(\d\d):(\d\d)(?=[\s\],|])")
+_FOREIGN = re.compile(
+    r"\[?(?:[^\W\d]{2,9}\.?,? )?\d\d?\.? [^\W\d]{3,9}\.?,? (?:\d{4},? )?(\d\d):(\d\d)(?::(\d\d))?(?=[\s\],|])"
+)
 LOOKED_AT = 160
 
 
@@ -40,9 +45,9 @@ def stamp(text):
     if found:
         day, month, hours, minutes, seconds = found.groups()
         return _epoch(("2000", MONTHS.index(month) // 3 + 1, day, hours, minutes, seconds or 0), None), False
-    found = _CLOCK.search(text)
+    found = _CLOCK.search(text) or _FOREIGN.match(text) or _MINUTE.match(text)
     if found:
-        hours, minutes, seconds = (int(part) for part in found.groups())
+        hours, minutes, seconds = (int(part or 0) for part in (*found.groups(), 0)[:3])
         return float(hours * 3600 + minutes * 60 + seconds), False
     return None
 

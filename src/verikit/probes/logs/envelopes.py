@@ -59,6 +59,10 @@ ENVELOPES = (
     ("time", _DAY + "[ T]" + _TIME + _ZONE + r"(?=[ \t,:|\]-]|$)[,:|]?[ \t]?(?:\| ?|- )?"),
     ("clock", _TIME + r"(?=[ \t|])[ \t](?:\| ?|- )?"),
     ("dmesg-date", r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d " + _TIME + r" \d{4}\] ?"),
+    (
+        "day-clock",
+        r"(?:[^\W\d]{2,9}\.?,? )?(?:\d\d?\.? [^\W\d]{3,9}\.?,? (?:\d{4},? )?)?\d\d:\d\d(?::\d\d)?(?=[ \t])[ \t](?:\| ?|- )?",
+    ),
     ("horovod", r"\[" + _DAY + " " + _TIME + r": (?P<level>[IWEF]) [\w./-]+:\d+\] "),
     ("time-colon", r"\d{4}-\d\d-\d\d:" + _TIME + " "),
     ("source-level", r"[a-z_]\w{0,40} \| " + _LEVEL + " - "),

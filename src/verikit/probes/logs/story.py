@@ -11,6 +11,7 @@ import hashlib
 import re
 
 from verikit.probes.logs import clock, tables
+from verikit.probes.logs.ending import HEADS, head_of
 from verikit.probes.logs.envelopes import Line, decode, plain, undress
 from verikit.probes.logs.figures import Figures, number_of
 from verikit.probes.logs.rows import (
@@ -90,6 +91,7 @@ LOUD = 500
 """Signs of failure behind which a line of level ERROR is no longer searched through."""
 
 
+MEASURED = re.compile(tables.MEASURED)
 OF = next(row[2] for row in PROGRESS if row[0] == "of")
 
 
@@ -114,6 +116,7 @@ class Story(Tracebacks):
         self.forget()
         self.progress, self.markers, self.stops = Kept(), Kept(), Kept()
         self.retry_forms, self.fence, self.figures, self.sentences, self.lost = {}, None, Figures(), {}, Lost()
+        self.heads = {}
         self.run_start = number
         self.runs += 1
         self.programs, self.wanted_ready, self.elastic = {}, None, {}
@@ -291,6 +294,7 @@ class Story(Tracebacks):
             return False
         if self._fenced(stripped, line) or self._in_block(line, text, stripped):
             return None if quiet is False else False
+        self._meet(line.number, stripped)
         header = HEADER.match(text) if "Traceback (" in text else None
         plan = True
         if not (header and self._header(line, header)) and not quiet:
@@ -315,6 +319,12 @@ class Story(Tracebacks):
             return False
         return True
 
+    def _meet(self, number, text):
+        """Remembers where a sentence that begins so came first: its copies are no last words."""
+        head = head_of(text)
+        if head not in self.heads and len(self.heads) < HEADS:
+            self.heads[head] = number
+
     # Messages.
 
     def _message(self, line, text):
@@ -324,11 +334,13 @@ class Story(Tracebacks):
             self.reset(line.number)
         excuses = self._excuses(line, text)
         self._program(line, text)
-        if "rank" in text or "exitcode" in text:
+        if "rank" in text or "exitcode" in text or "Root Cause" in text:
             self._elastic(text)
         marker = self._marker(line, text)
         sign = None if marker == "ready" else self._sign(line, text, excuses)
         counted = None
+        if marker == "done":
+            return self._counter(line, text, figures=False) or True  # what it sums up is no loss of the last steps
         if sign is None and line.level < 40 and not ("retry" in excuses and HEARTBEAT.search(text)):
             counted = self._counter(line, text)
         if "retry" in excuses or (sign and sign["role"] == "soft"):
@@ -437,6 +449,8 @@ class Story(Tracebacks):
         return sign
 
     def _elastic(self, text):
+        if text.startswith("Root Cause (first observed failure)"):
+            self.elastic = {"first": True}  # it names another than the list of all failures before it
         found = re.match(r"\s*rank\s+: (\d{1,6})\b", text)
         if found:
             self.elastic.setdefault("rank", int(found.group(1)))
@@ -447,7 +461,7 @@ class Story(Tracebacks):
 
     # Counters.
 
-    def _counter(self, line, text):
+    def _counter(self, line, text, figures=True):
         """Counts a completed piece of work; answers the plan for copies of the line."""
         for name, role, search, words, _ in PROGRESS:
             found = may(words, text) and search(text)
@@ -456,6 +470,8 @@ class Story(Tracebacks):
             if name in ("counter", "of", "percent", "shard-file", "epoch", "step") and HEARTBEAT.search(text):
                 continue
             if role == "item" and UNFINISHED.search(text):
+                continue
+            if name == "percent" and MEASURED.search(text[: found.start("n")]):
                 continue
             if name == "step" and PAST_STEP.search(text[: found.start("n")]):
                 continue
@@ -479,7 +495,7 @@ class Story(Tracebacks):
             break
         else:
             name = ""
-        watched = any(word in text for word in WATCHED)
+        watched = figures and any(word in text for word in WATCHED)
         if watched or name == "megatron":
             self.figures.read(line, name)
         if not name:

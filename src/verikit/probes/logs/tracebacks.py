@@ -44,7 +44,13 @@ class Block:
         self.rank, self.pid, self.source = line.rank, line.pid, line.source
         self.group, self.before = group, before
         self.errors, self.frames, self.message, self.wanted, self.after, self.linked = [], [], [], 1, 0, False
+        self.head = None  # the wrapper's exception, where the block is of what it wraps
         self.contained = self.teardown = False
+
+    def unwrap(self):
+        """What has been told so far only passes on what comes now: torch's `Original Traceback` of a worker."""
+        self.head = self.head or self.errors[-1]
+        self.errors, self.frames, self.message, self.linked = [], [], [], True
 
     @property
     def open(self):
@@ -81,6 +87,8 @@ class Tracebacks:
         if block is not None and not block.group and block.open and block.frames == [] and not block.linked:
             block.wanted += 1  # two woven together, told apart by nothing
             return True
+        if block is not None and before.endswith("Original") and block.errors:
+            block.unwrap()
         if block is not None and (block.linked or block.group):
             block.linked = False
             block.wanted = len(block.errors) + 1
@@ -197,6 +205,7 @@ class Tracebacks:
 
     def _close(self, block):
         self.blocks.pop(block.key, None)
+        block.errors = block.errors or [block.head][: block.head is not None]
         if block.errors:
             self._finish(block)
 
@@ -213,7 +222,7 @@ class Tracebacks:
             )
         for _, further, _ in block.message if role == "plain" else ():
             other = kind_of_exception("%s: %s" % (text.split(":")[0], further[:300]))
-            if other[1] != "plain":
+            if other[1] == "root":
                 kind, role, name, hint = other
                 break
         for place, further, whole in block.message if role == "messenger" else ():
@@ -222,7 +231,7 @@ class Tracebacks:
             if other:  # what it passes on stands behind it: another language's exception
                 (kind, role, name, hint), number, raw = other, place, whole
                 break
-        head = block.errors[-1]
+        head = block.head or block.errors[-1]
         excused = any(one.search(error[1]) for error in block.errors for one in self.ignore)
         sign = {
             "line": number, "end": max(block.last, head[0]), "first": block.first, "kind": kind, "role": role, "id": name,

@@ -4,8 +4,9 @@
 import re
 
 from verikit.probes.logs import clock, tables
+from verikit.probes.logs.ending import LAST_COUNTS, PREPARED, end_of, folded, ill, more_to_come
 from verikit.probes.logs.envelopes import undress
-from verikit.probes.logs.rows import BEGINS_AGAIN, BENIGN, NOT_DONE, PHASES, may
+from verikit.probes.logs.rows import BEGINS_AGAIN, PHASES
 from verikit.probes.logs.sentences import key_of
 from verikit.probes.logs.tracebacks import ROLES, kind_of_exception
 
@@ -18,13 +19,7 @@ RETRY_COUNT = 60
 FAILING = re.compile(r"refused|[Ff]ail|rror|timed? ?out|unreachable|[Rr]etr|unavailable|503|502")
 IDLE_STATS = 6
 STOP_LINES = 400
-LAST_COUNTS = 6
-CLOSING_LINES, WORDS_APART, SENTENCES = 8, 6, 10
-CLOSING, NO_CLOSING, LAST_WORDS = (re.compile(one) for one in (tables.CLOSING, tables.NO_CLOSING, tables.LAST_WORDS))
-FINAL, EARLY, UNDERWAY = (re.compile(one) for one in (tables.FINAL, tables.EARLY, tables.UNDERWAY))
-PREPARED, TRAINER = (re.compile(one) for one in (tables.PREPARED, tables.TRAINER))
-WEAK = re.compile(r"\b(?:ok|OK)\W*$")
-PATH = re.compile(r"(?:[A-Za-z]:\\|s3://|gs://|hf://|\.{0,2}/)[^\s:*?\"<>|]+$")
+WORDS_APART, SENTENCES = 6, 10
 END_LINES = 60
 """Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
 
@@ -35,7 +30,10 @@ def tell(story, forced=""):
     ready, done = _ready(story, forced), _last(story, "done")
     signs = [sign for sign in story.signs if sign["role"] != "stopped"]
     stop = _ordered_stop(story, signs, ready)
-    failure = _nan(story) or _first([sign for sign in signs if _counts(story, sign, ready, done, stop)])
+    end = end_of(story) if ready is None else None
+    ended = done or ({"line": end.line, "marker": "last-words"} if end and end.good else None)
+    counting = [sign for sign in signs if _counts(story, sign, ready, ended, stop)]
+    failure = _nan(story) or _accused(story, counting) or _first(counting)
     failure = _behind(signs, failure, lambda sign: _resolved(story, sign, ready))
     return {
         "failure": _shown(story, failure),
@@ -44,7 +42,8 @@ def tell(story, forced=""):
         "ready": ready,
         "trains": _trains(story, ready),
         "done": dict(done, ends=_end(story, done), prepared=_prepared(done)) if done else None,
-        "closed": failure is None and ready is None and _closed(story),
+        "closed": failure is None and end is not None and end.good,
+        "ending": end.told() if end else None,
         "stop": stop,
         "progress": _progress(story),
         "training": _training(story),
@@ -126,7 +125,7 @@ def _end(story, done):
         return False
     if any(event[6] and event[0] > done["line"] for event in story.progress):
         return False
-    if _said_before(story, done) or _goes_on(story, done["line"]) or (_prepared(done) and _more_to_come(story)):
+    if _said_before(story, done) or _goes_on(story, done["line"]) or (_prepared(done) and more_to_come(story)):
         return False
     behind = story.tail[-(story.last - done["line"]) :] if story.last > done["line"] else []
     return not any(BEGINS_AGAIN.match(undress(0, raw).text) for raw in behind)
@@ -137,61 +136,6 @@ def _prepared(done):
     return bool(PREPARED.match(undress(0, done["excerpt"].encode()).text.strip()))
 
 
-def _more_to_come(story):
-    """Whether the log is a trainer's or a server's, for which a download is only the beginning."""
-    steps = any(event[2] == "step" for event in story.progress)
-    return steps or bool(story.programs) or any(TRAINER.search(undress(0, raw).text) for raw in story.tail)
-
-
-def _closed(story):
-    """Whether the last lines speak of a good end, in words of no table that did not come before."""
-    last, number, underway = story.progress[-1] if story.progress else None, story.last + 1, False
-    for raw in reversed(story.tail[-CLOSING_LINES:]):
-        number -= 1
-        text = undress(number, raw).text.strip()[:300]
-        if BEGINS_AGAIN.match(text):
-            return False
-        if _closes(story, number, text, underway) and not NOT_DONE.search(text) and not _ill(text):
-            if WEAK.search(text) and any(one.strip() for one in story.tail[len(story.tail) - (story.last - number) :]):
-                return False  # `ok` is said of many a thing
-            form = _folded(text)
-            return sum(1 for one in story.tail if _folded(undress(0, one).text.strip()[:300]) == form) == 1
-        if last is not None and number <= last[0]:
-            return False
-        underway = underway or bool(UNDERWAY.match(text))
-    return False
-
-
-def _closes(story, number, text, underway):
-    """Whether a line speaks of a good end, and no counter of work that is left: only an early stop may leave some.
-
-    underway: something was begun behind it, as the last checkpoint is behind the last measures.
-    """
-    if EARLY.match(text):
-        return not underway
-    if FINAL.match(text):
-        early = any(EARLY.match(undress(0, raw).text.strip()) for raw in story.tail)
-        return not underway and (early or not _left(story, number, paces=1))
-    if PATH.match(text):  # where it is now, as a downloader's last word
-        return any(event[3] == event[4] for event in story.progress[-1:] if event[4] is not None and event[0] < number)
-    if not CLOSING.match(text) or NO_CLOSING.search(text) or _left(story, number):
-        return False
-    return not (PREPARED.match(text) and _more_to_come(story))
-
-
-def _left(story, number, paces=0):
-    """Whether the last counter before a line lacks more of its whole than so many paces: logged each tenth, 990 is the last of 1000."""
-    counts = [event for event in story.progress if event[0] < number][-LAST_COUNTS:]
-    if not counts or counts[-1][4] is None or counts[-1][3] is None:
-        return False
-    _, name, _, value, whole, *_ = counts[-1]
-    if value == 0 and not any(event[1] == name and event[4] == whole for event in counts[:-1]):
-        return False  # a share, as in `differs 0/4096`: nothing has counted there
-    before = [event[3] for event in counts[:-1] if event[1] == name and event[4] == whole and event[3] is not None]
-    pace = value - before[-1] if before else 0.0
-    return value + paces * max(1.0, pace) < whole
-
-
 def _goes_on(story, number):
     """Whether one sentence with other and other numbers fills the lines behind: work in words of no table."""
     behind = [
@@ -199,19 +143,15 @@ def _goes_on(story, number):
     ]
     forms = {}
     for text in behind:
-        forms.setdefault(_folded(text), set()).add(text)
+        forms.setdefault(folded(text), set()).add(text)
     return any(len(texts) >= SENTENCES for texts in forms.values())
 
 
 def _said_before(story, done):
     """Whether the same words have come again and again, long before the end: the end of a part then."""
-    form = _folded(done["excerpt"])
-    same = [row[0] for row in story.markers if row[1] == "done" and _folded(row[4][:200]) == form]
+    form = folded(done["excerpt"])
+    same = [row[0] for row in story.markers if row[1] == "done" and folded(row[4][:200]) == form]
     return len(same) >= 3 and story.last - same[0] > END_LINES
-
-
-def _folded(text):
-    return re.sub(r"[\d.]+", "0", text)
 
 
 def _ordered_stop(story, signs, ready):
@@ -262,16 +202,16 @@ def _counts(story, sign, ready, done, stop):
         return True
     if sign["line"] > done["line"]:
         return sign["role"] not in EFFECTS
-    return sign["uncaught"] or _trapped(sign, done)
+    return done["marker"] == "last-words" or sign["uncaught"] or _trapped(sign, done)
 
 
 def _survived(story, sign, ready):
     """Whether the program has logged this very error before, and work went on behind it."""
-    form = _folded(sign["text"][:300])
+    form = folded(sign["text"][:300])
     same = [
         one
         for one in story.signs
-        if one["line"] < sign["line"] and one["id"] == sign["id"] and _folded(one["text"][:300]) == form
+        if one["line"] < sign["line"] and one["id"] == sign["id"] and folded(one["text"][:300]) == form
     ]
     if sign["level"] >= 40:
         return any(one["level"] >= 40 and _resolved(story, one, ready) for one in same)
@@ -355,6 +295,27 @@ def _first(signs):
     return min(signs, key=lambda sign: (ROLES.get(sign["role"], 4), sign["line"]))
 
 
+def _accused(story, signs):
+    """The launcher's word on the rank that was killed first, where the others only tell that it was gone."""
+    first = _first(signs)
+    accused = story.elastic.get("rank")
+    if (
+        first is None
+        or first["role"] != "cascade"
+        or accused in (None, first["rank"])
+        or story.elastic.get("exitcode", 0) >= 0
+    ):
+        return None
+    return next(
+        (
+            sign
+            for sign in signs
+            if sign["id"] == "elastic" and "exitcode: %d" % story.elastic["exitcode"] in sign["text"]
+        ),
+        None,
+    )
+
+
 def _behind(signs, failure, cured):
     """The sign behind another that is none alone: NCCL's own warning, the compiler's error that other files outlived."""
     if failure is not None and failure["id"] in EXITED:
@@ -393,7 +354,7 @@ def _last_words(story, counted):
         text = line.text.strip()[:1000]
         if number <= counted or (found and found.number - number > WORDS_APART) or story.last - number > END_LINES:
             break
-        if _ill(text):
+        if ill(text):
             found = line
     if found is None:
         return None
@@ -401,11 +362,6 @@ def _last_words(story, counted):
         "line": found.number, "end": found.number, "kind": kind_of_exception(found.text.strip())[0], "role": "weak", "id": "last-words",
         "text": found.raw[:1000], "rank": found.rank, "pid": found.pid, "hint": "", "head": "", "frame": None, "trace": False,
     }  # fmt: skip
-
-
-def _ill(text):
-    """Whether a sentence speaks of a failure, and does not take it back."""
-    return LAST_WORDS.search(text) and not any(may(words, text) and search(text) for _, _, search, words, _ in BENIGN)
 
 
 def _nan(story):

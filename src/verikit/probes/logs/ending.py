@@ -1,0 +1,259 @@
+# ruff: noqa: E501
+"""How a log ends that has no plainer sign: with last words, or in the middle of its work.
+
+A person looks at the shape of the last lines.  What comes behind the last count of work, in forms that this run has not
+had before, and sums up, names a product, or takes leave, is an end; what breaks off within the repeated pattern, before
+the counter's whole, or behind words that announce the next piece of work, is none.  Each thing seen is a piece of
+evidence with a weight, so that no single word decides against all others.
+"""
+
+import re
+
+from verikit.probes.logs import tables
+from verikit.probes.logs.envelopes import undress
+from verikit.probes.logs.rows import BEGINS_AGAIN, BENIGN, NOT_DONE, may
+
+LINES = 40
+"""Lines before the end that are looked at."""
+
+ENOUGH = 2
+"""The weight of the evidence from which a log has ended."""
+
+NO_CURE = ("leave is taken", "totals", "a table", "a summary")
+"""Evidence that a job which failed leaves as well: what it says of a failure before still counts."""
+
+BLOCK = 3
+"""Rows, or named figures, that make a table or a summary."""
+
+LAST_COUNTS = 6
+HEADS, WORDS = 600, 3
+"""Beginnings of sentences that are remembered, by so many words."""
+
+_WORD = re.compile(r"[^\W\d_]{2,}")
+CLOSING, NO_CLOSING, LAST_WORDS = (re.compile(one) for one in (tables.CLOSING, tables.NO_CLOSING, tables.LAST_WORDS))
+FINAL, EARLY, UNDERWAY = (re.compile(one) for one in (tables.FINAL, tables.EARLY, tables.UNDERWAY))
+PREPARED, TRAINER = (re.compile(one) for one in (tables.PREPARED, tables.TRAINER))
+WEAK = re.compile(r"\b(?:ok|OK)\W*$")
+PATH = re.compile(r"(?:[A-Za-z]:\\|s3://|gs://|hf://|\.{0,2}/)[^\s:*?\"<>|]+$")
+TOTALS, BYE, BEST, PRODUCT = (re.compile(one) for one in (tables.TOTALS, tables.BYE, tables.BEST, tables.PRODUCT))
+ANNOUNCED, TEARDOWN = re.compile(tables.ANNOUNCED), re.compile(tables.TEARDOWN)
+SHARE = re.compile(
+    r"\b(\d+) ?(?:of|/) ?(\d+) (?:\w+ ){0,2}(?:done|complete|completed|finished|written|processed|converted|uploaded|saved|ok|OK)\b"
+    r"|\b(?P<none>0|[Nn]o|[Nn]othing|[Nn]one) (?:\w+ ){0,2}(?:done|completed?|finished|written|wrote|processed|converted|uploaded|saved)\b"
+)
+TALLY = re.compile(
+    r"\b(?:\d+|keine?) Fehler\b|\b(?:missing|unknown|skipped)[ =:]+\d+\b|\b\d+ (?:\w+ )?(?:failed|failures?|errors?|mismatch(?:es)?)\b|\b(?:failed|failures?|errors?) ?[=:] ?\d+\b"
+)
+NAMED = re.compile(
+    r"[\w()/@%. -]{1,40}[:=]\s{1,20}\S.{0,80}$|[\w()/@%.-]{1,30}(?: [\w()/@%.-]{1,20}){0,3}(?: {2,}|\t)\S.{0,60}$"
+)
+ROW = re.compile(r"[|│┃├┡┏└+].*[|│┃┤┩┓┘+]$|[=\-─━ ]{8,}$|\S+(?: \S+)*(?: {2,}\S+(?: \S+)*){2,}$")
+STARTS = re.compile(r"(?:\]|\)|:| -| \|) +(?=\S)")
+
+
+def head_of(text):
+    """By what a sentence is known again: its first words."""
+    return " ".join(_WORD.findall(text[:120])[:WORDS])
+
+
+class End:
+    """The evidence for an end (`signs`: names and weights), what stands against one, and the `line` that tells the most."""
+
+    def __init__(self):
+        self.signs, self.against, self.line, self.best = [], [], 0, 0
+
+    def add(self, name, weight, number=0):
+        """Takes a piece of evidence in; a second one of a name weighs nothing."""
+        rows = self.signs if weight > 0 else self.against
+        if name in [row[0] for row in rows]:
+            return
+        rows.append((name, weight))
+        if weight > self.best or (weight == self.best and number):
+            self.best, self.line = weight, number
+
+    @property
+    def score(self):
+        return sum(weight for _, weight in self.signs + self.against)
+
+    @property
+    def good(self):
+        return self.score >= ENOUGH
+
+    def told(self):
+        """As facts: the names of what speaks for an end and against one."""
+        return {
+            "line": self.line,
+            "for": [name for name, _ in self.signs],
+            "against": [name for name, _ in self.against],
+        }
+
+
+def end_of(story):
+    """The `End` of a story, by its last lines."""
+    end, rows = End(), _rows(story)
+    behind = _behind(story, rows)
+    if not behind:
+        return end
+    _whole(story, end, behind)
+    for number, text in behind:
+        _weigh(story, end, number, text, behind[-1][0])
+    _blocks(story, end, behind)
+    _last(story, end, behind)
+    return end
+
+
+def _rows(story):
+    """The last lines that are not blank: (number, text without envelopes)."""
+    first = story.last - len(story.tail) + 1
+    rows = [(first + n, undress(first + n, raw).text.strip()[:300]) for n, raw in enumerate(story.tail) if raw.strip()]
+    return [(number, text) for number, text in rows if text and number >= story.run_start][-LINES:]
+
+
+def _behind(story, rows):
+    """The lines behind the last count of work, in forms new to this run; what a library says while it is torn down is none."""
+    last = max([event[0] for event in story.progress if not _late(story, event)], default=0)
+    found = []
+    for number, text in rows:
+        if number > last and not _again(story, rows, number, text, last):
+            found.append((number, text))
+    return [row for row in found if not _noise(row[1])]
+
+
+def _late(story, event):
+    """Whether a counter is only a figure in a last sentence: it never counted before."""
+    same = sum(1 for one in story.progress if one[1] == event[1] and one[4] == event[4])
+    return same < 2 and event[3] != event[4]
+
+
+def _again(story, rows, number, text, last):
+    """Whether a sentence has come before, and belongs to the repeated part of the log then."""
+    first = story.heads.get(head_of(text), number)
+    if first < number and (first <= last if last else number - first > LINES):
+        return True
+    form = folded(text)
+    return sum(1 for _, one in rows if folded(one) == form) > 1
+
+
+def folded(text):
+    """A sentence without its figures."""
+    return re.sub(r"[\d.]+", "0", text)
+
+
+def _noise(text):
+    excused = any(
+        may(words, text) and search(text) for _, role, search, words, _ in BENIGN if role in ("line", "trace")
+    )
+    return (excused or TEARDOWN.search(text)) and not CLOSING.match(text)
+
+
+def starts(text):
+    """The places at which a message may begin behind prefixes that no table knows."""
+    return [0, *[found.end() for found in STARTS.finditer(text[:120])][:4]]
+
+
+def _says(pattern, text):
+    return any(pattern.match(text, place) for place in starts(text))
+
+
+# The evidence.
+
+
+def _whole(story, end, behind):
+    """Where the counters stand before the last words."""
+    number, final = behind[0][0], any(FINAL.match(text) for _, text in behind)
+    if left(story, number, paces=1 if final else 0):
+        early = any(EARLY.match(text) for _, text in behind)
+        end.add("stopped early" if early else "its counter is short of its whole", 2 if early else -4, number)
+    elif reached(story, number):
+        end.add("its counter is at its whole", 1)
+
+
+def reached(story, number):
+    """Whether the last counter before a line is at its whole."""
+    counts = [event for event in story.progress if event[0] < number][-1:]
+    if not counts or counts[0][4] is None or counts[0][3] != counts[0][4]:
+        return False
+    return counts[0][1] != "epoch-batch" and not (counts[0][2] == "bar" and "poch" in counts[0][7])
+
+
+def left(story, number, paces=0):
+    """Whether the last counter before a line lacks more of its whole than so many paces: logged each tenth, 990 is the last of 1000."""
+    counts = [event for event in story.progress if event[0] < number][-LAST_COUNTS:]
+    if not counts or counts[-1][4] is None or counts[-1][3] is None:
+        return False
+    _, name, _, value, whole, *_ = counts[-1]
+    if value == 0 and not any(event[1] == name and event[4] == whole for event in counts[:-1]):
+        return False  # a share, as in `differs 0/4096`: nothing has counted there
+    before = [event[3] for event in counts[:-1] if event[1] == name and event[4] == whole and event[3] is not None]
+    if len(before) > 1 and not any(two > one for one, two in zip(before, [*before[1:], value])):
+        return False  # a share that never grows counts nothing
+    pace = value - before[-1] if before else 0.0
+    return value + paces * max(1.0, pace) < whole
+
+
+def _weigh(story, end, number, text, last):
+    """Adds what one sentence speaks for."""
+    if NOT_DONE.search(TALLY.sub("", text)) or partly(text) or ill(text):
+        return
+    if WEAK.search(text) and number != last:
+        return  # `ok` is said of many a thing
+    named = NO_CLOSING.search(text)
+    worked = any(not event[6] for event in story.progress)
+    prepared = PREPARED.match(text) and more_to_come(story)
+    if EARLY.match(text):
+        end.add("an early stop", 2, number)
+    if FINAL.match(text):
+        end.add("final measures", 2, number)
+    if _says(CLOSING, text) and not prepared:
+        end.add("words of an end" if not named else "the end of a part", 2 if not named else 0, number)
+    if worked and _says(TOTALS, text):
+        end.add("totals", 2 if not named else 1, number)
+    if worked and _says(BEST, text):
+        end.add("the best or the whole", 1, number)
+    if _says(PRODUCT, text) and not prepared:
+        end.add("a product" if not named else "a product of a part", 2 if not named else 0, number)
+    if _says(BYE, text):
+        end.add("leave is taken", 2, number)
+    if PATH.match(text) and reached(story, number):
+        end.add("the path of what came", 2, number)
+
+
+def partly(text):
+    """Whether a sentence says that only a part was done, or nothing."""
+    found = SHARE.search(text)
+    return found is not None and (found.group("none") is not None or int(found.group(1)) < int(found.group(2)))
+
+
+def more_to_come(story):
+    """Whether the log is a trainer's or a server's, for which a download is only the beginning."""
+    steps = any(event[2] == "step" for event in story.progress)
+    return steps or bool(story.programs) or any(TRAINER.search(undress(0, raw).text) for raw in story.tail)
+
+
+def _blocks(story, end, behind):
+    """A table, or named figures one below the other, behind work that was counted."""
+    if sum(1 for event in story.progress if not event[6]) < BLOCK:
+        return
+    for name, pattern in (("a table", ROW), ("a summary", NAMED)):
+        run = 0
+        for (number, text), before in zip(behind, [(0, ""), *behind]):
+            near = number - before[0] <= 2
+            run = (run + 1 if near else 1) if pattern.match(text) and not ill(text) else 0
+            if run == BLOCK:
+                end.add(name, 2, number)
+
+
+def _last(story, end, behind):
+    """What the very last sentence says of what comes next."""
+    number, text = behind[-1]
+    if BEGINS_AGAIN.match(text) or UNDERWAY.match(text) or (ANNOUNCED.match(text) and number != end.line):
+        end.add("its last words announce more", -4)
+    healed = any(weight >= 2 and name not in NO_CURE for name, weight in end.signs)
+    if any(ill(text) and (number >= end.line or not healed) for number, text in behind):
+        end.add("its last words speak of a failure", -4)
+
+
+def ill(text):
+    """Whether a sentence speaks of a failure, and does not take it back."""
+    text = TALLY.sub("", text)
+    return LAST_WORDS.search(text) and not any(may(words, text) and search(text) for _, _, search, words, _ in BENIGN)
