@@ -649,3 +649,110 @@ def test_headers_alone_tell_nothing_of_values(tmp_path):
     finding = check.judge(look.function(Place(), **look.arguments))
 
     assert (finding.verdict, finding.cause) == (UNKNOWN, Cause.NOT_RUN)
+
+
+SLICED = (
+    ["nonzero"],
+    ["not", ["constant"]],
+    ["rms", "..", 0.5, 2],
+    ["sum", ">=", 1],
+    ["count", 0, "<=", 1],
+    ["all", ["min", ">=", -3], ["max", "<", 4]],
+    ["any", ["mean", "<", 0], ["std", "<=", 1]],
+)
+
+
+def slices_of(tensor, axis):
+    """The rows or planes of a tensor, by torch."""
+    return tensor.reshape(-1, tensor.shape[-1]) if axis is None else tensor.movedim(axis, 0).reshape(tensor.shape[axis], -1)
+
+
+@given(
+    dtype=st.sampled_from(["f64", "f32", "bf16", "f16", "e5m2", "i64", "u8"]),
+    shape=st.lists(st.integers(1, 4), min_size=1, max_size=3),
+    numbers=st.lists(st.integers(0, 3), min_size=64, max_size=64),
+    nan=st.none() | st.integers(0, 63),
+    step=st.sampled_from([8, 24, 4096]),
+    part=st.sampled_from(SLICED),
+    swap=st.booleans(),
+    data=st.data(),
+)
+@settings(deadline=None)
+def test_each_slice_is_told_as_by_itself(dtype, shape, numbers, nan, step, part, swap, data):
+    """
+    A word about rows or planes holds if it holds of each of them as of a tensor of its own, however the blocks lie; with
+    numpy and without.
+    """
+    axis = data.draw(st.none() | st.integers(-len(shape), len(shape) - 1))
+    tensor = torch.tensor(numbers[: math.prod(shape)], dtype=torch.float64).reshape(shape)
+    if nan is not None and dtype in FLOATS and nan < tensor.numel():
+        tensor.view(-1)[nan] = math.nan
+    tensor = tensor.to(getattr(torch, {**FLOATS, **INTS}[dtype]))
+    atom = ["rows", part] if axis is None else ["planes", axis, part]
+    held = [scan.judge(np, stored(torch.clone(row, memory_format=torch.contiguous_format), dtype), [part])[0][0] for row in slices_of(tensor, axis)]
+    big = stored(tensor, dtype, step)
+    if swap:
+        raw = (
+            tensor.contiguous().view(torch.uint8).reshape(-1, scan.WIDTH[dtype]).flip(1).contiguous().numpy().tobytes()
+        )
+        blocks = scan.buffer_blocks(raw, scan.WIDTH[dtype])
+        big = scan.Stored(dtype, tuple(tensor.shape), lambda _: blocks(step), swap=scan.WIDTH[dtype] > 1)
+
+    for numpy, seen in ((np, big), (None, stored(tensor, dtype))):
+        verdict, words = scan.judge(numpy, seen, [atom])[0]
+
+        assert verdict is all(held), words
+        if not verdict:
+            noun = "row" if axis is None else "plane"
+            assert words.startswith(f"{held.count(False)} of {len(held)} {noun}s: ")
+            assert f"{noun} {held.index(False)}: " in words
+
+
+@pytest.mark.parametrize("place", ["live", "safetensors", "pt"])
+def test_rows_and_planes(tmp_path, place):
+    """
+    One layer of a dump that is a thousand times larger than the others, and one sample without a label, are found and named.
+    """
+    states, mask = torch.ones(3, 5, 8), torch.ones(4, 6, dtype=torch.int64)
+    states[1] *= 1000
+    mask[2:] = 0
+    tensors = {"states": states, "mask": mask}
+    subject = tensors if place == "live" else written(tmp_path, tensors, f"m.{place}")
+    spec = {"states": "[3 s 8] & planes(0) rms 1e-2..1e2", "mask": "[b s] & rows sum >= 1"}
+
+    found = examine_here(TensorShapeSane(subject, spec))
+
+    assert FAIL is found.verdict
+    assert "1 of 3 planes: plane 1: rms 1000, expected 0.01..100" in found.reason
+    assert "2 of 4 rows: first row 2: sum 0, expected >= 1" in found.reason
+    good = {"states": "[3 s 8] & planes(-1) (rms 1e-2..1e3 & ~constant)", "mask": "[b t] & rows count(0) <= t"}
+    assert PASS is examine_here(TensorShapeSane(subject, good)).verdict
+
+
+def test_slices_that_can_not_be_told():
+    """
+    An axis that is not there, and complex numbers, are UNKNOWN; a tensor without rows has none that fails.
+    """
+    vector, empty, spiral = {"x": torch.ones(3)}, {"x": torch.ones(0, 3)}, {"x": torch.ones(2, 3) * 1j}
+
+    assert "no axis 1" in examine_here(TensorShapeSane(vector, "x: [3] & planes(1) nonzero")).reason
+    assert UNKNOWN is examine_here(TensorShapeSane(spiral, "x: [2 3] & rows nonzero")).verdict
+    assert PASS is examine_here(TensorShapeSane(empty, "x: [n 3] & rows nonzero")).verdict
+
+
+@pytest.mark.parametrize(
+    "words", ["rows finite", "rows step 1", "rows rows nonzero", "planes(0) real", "planes() nonzero"]
+)
+def test_words_that_are_not_said_of_slices(words):
+    """
+    What is of elements, of the order along a row, or of how a tensor is held is not said of slices, and refused when built.
+    """
+    with pytest.raises(ValueError, match=r"rows|planes|missing"):
+        TensorShapeSane({"x": torch.ones(2, 2)}, f"x: [2 2] & {words}")
+
+
+def test_an_axis_called_rows():
+    """
+    A shape may begin with an axis called rows.
+    """
+    assert PASS is examine_here(TensorShapeSane({"x": torch.ones(2, 3)}, {"x": "rows hidden"})).verdict

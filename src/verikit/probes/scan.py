@@ -19,7 +19,7 @@ import operator
 import os
 import random
 
-from verikit.probes import packing
+from verikit.probes import packing, slices
 from verikit.probes.place import CannotSee
 
 BLOCK = (
@@ -36,6 +36,8 @@ ELEMENT = frozenset(["finite", "nan", "inf", "in", "one of", "==", "!=", "<=", "
 NEED_ALL = frozenset(["rising", "falling", "step", "distinct", "first", "last"])
 DIGESTS = frozenset(["rows distinct", "planes distinct"])
 RELATIONS = frozenset(["same", "tied", "shared"])
+SLICES = frozenset(["rows", "planes"])
+"""Words about each slice by itself: ["rows", predicate], ["planes", axis, predicate]."""
 
 # name: (bytes, numpy's unsigned, its signed, the bits of Inf; what is above them is NaN). e4m3fn has no Inf; of the
 # "fnuz" types, which have neither Inf nor -0, the bits of -0 are the only NaN.  Complex: of its two parts.
@@ -56,9 +58,9 @@ QUANTISED = ("q", "iq", "tq", "i2_s", "mxfp", "nvfp")
 """How the names of types begin whose numbers lie in blocks with a scale: GGUF's, and torch's qint8."""
 ORDERED = frozenset(["in", "<=", ">=", "<", ">", "min", "max", "rising", "falling", "step", "first", "last"])
 SUMS = frozenset(["sum", "mean", "std"])
-ROWED = NEED_ALL - {"distinct"} | DIGESTS
+ROWED = NEED_ALL - {"distinct"} | DIGESTS | SLICES
 """Words about rows along the last axis."""
-ONCE_EACH = (NEED_ALL | DIGESTS | {"sum", "count"}) - {"first", "last"}
+ONCE_EACH = (NEED_ALL | DIGESTS | SLICES | {"sum", "count"}) - {"first", "last"}
 """Words that are not told by a part of the tensor that stands for all of it."""
 INTS = {
     "i64": "<i8",
@@ -100,6 +102,8 @@ def words_of(predicate):
             yield from words_of(part)
     else:
         yield predicate[0]
+        if predicate[0] in SLICES:
+            yield from words_of(predicate[-1])
 
 
 def about_elements(predicate):
@@ -163,6 +167,8 @@ def refused(tensor, atom):
     if tensor.dtype in COMPLEX and words & SUMS:
         word = sorted(words & SUMS)[0]
         return "%s: that of complex numbers is complex, and in no order; `rms` is about their modulus" % word
+    if tensor.dtype in COMPLEX and words & SLICES:
+        return "%s: slices of complex numbers are not looked at" % atom[0]
     if tensor.once and words & (ONCE_EACH | RELATIONS):
         word = sorted(words & (ONCE_EACH | RELATIONS))[0]
         return "%s: an axis of stride 0 repeats its memory, which would be more than 64 MiB written out" % word
@@ -245,8 +251,11 @@ class Looked:
         whole = [each for each in wanted if each[0] in NEED_ALL]
         digests = [each for each in wanted if each[0] in DIGESTS]
         relations = [each for each in wanted if each[0] in RELATIONS]
+        sliced = [each for each in wanted if each[0] in SLICES]
         others = [
-            each for each in wanted if repr(each) not in elements and each[0] not in NEED_ALL | DIGESTS | RELATIONS
+            each
+            for each in wanted
+            if repr(each) not in elements and each[0] not in NEED_ALL | DIGESTS | RELATIONS | SLICES
         ]
         self.bad = {key: [0, None, None, None] for key in elements}
         self.counts = dict.fromkeys(counted, 0)
@@ -260,6 +269,7 @@ class Looked:
             array = self.everything()
             out.update((repr(each), ordered_answer(self.np, each, array)) for each in whole)
         out.update((repr(each), self.digest_answer(each)) for each in digests)
+        out.update((repr(each), self.slices_answer(each)) for each in sliced)
         out.update((repr(each), relate(each)) for each in relations)
         return out
 
@@ -426,13 +436,35 @@ class Looked:
         np, tensor = self.np, self.tensor
         if tensor.count * WIDTH[tensor.dtype] > WHOLE:
             raise CannotSee("bound_reached", "{:,} values are more than are held at once (64 MiB)".format(tensor.count))
-        parts = []
-        for _, data in tensor.blocks(BLOCK):
-            bits = np.frombuffer(data, dtype=FLOATS[tensor.dtype][1] if self.floating else INTS[tensor.dtype])
-            tensor.read += bits.nbytes
-            parts.append(self.decoded(bits.byteswap() if tensor.swap else bits.copy()))
+        parts = [values.copy() for _, values in self.pieces()]
         values = np.concatenate(parts) if parts else np.zeros(0)
         return values.reshape(tensor.shape)
+
+    def pieces(self):
+        """(number of the first element, values) of each block."""
+        np, tensor = self.np, self.tensor
+        for start, data in tensor.blocks(BLOCK):
+            bits = np.frombuffer(data, dtype=FLOATS[tensor.dtype][1] if self.floating else INTS[tensor.dtype])
+            tensor.read += bits.nbytes
+            yield start, self.decoded(bits.byteswap() if tensor.swap else bits)
+
+    def slices_answer(self, atom):
+        """Of each slice by itself, in one pass."""
+        found = slices.laid_out(self.tensor.shape, atom[1] if atom[0] == "planes" else None)
+        if found is None:
+            return None, "it has no axis %d" % atom[1]
+        number, inner = found
+        if number > slices.MOST:
+            raise CannotSee("bound_reached", "{:,} {} are more than are told apart".format(number, atom[0]))
+        counted = {each[1] for each in atoms(atom[-1]) if each[0] == "count"}
+        tally = None
+        for start, values in self.pieces() if number and inner else ():
+            if tally is None:
+                tally = slices.Tally(self.np, number, inner, counted, self.floating, values.dtype)
+            if len(values):
+                tally.add(start if isinstance(start, int) else int(start[0]), values)
+        rows = tally.rows() if tally else [(0, None, None, 0, 0, 0, 0, dict.fromkeys(counted, 0))] * number
+        return sliced_answer(atom, (slice_answer(atom[-1], *row) for row in rows))
 
     def digest_answer(self, atom):
         tensor = self.tensor
@@ -440,6 +472,31 @@ class Looked:
         noun = "plane" if atom[0] == "planes distinct" else "row"
         rows = atom[0] == "rows distinct"
         return distinct_answer(tensor, axis, noun, rows)
+
+
+def slice_answer(predicate, total, low, high, nans, infs, sum, squares, counts):
+    """(verdict, words) for one slice, from what was gathered of it."""
+    stats = Stats(total, low, high, nans, infs, sum, squares)
+    found = {
+        repr(each): whole_answer(each, stats, counts.get(each[1]) if len(each) > 1 else None)
+        for each in atoms(predicate)
+    }
+    return folded(predicate, found)
+
+
+def sliced_answer(atom, answers):
+    """(verdict, words) for all slices, from those of each: how many do not hold, and the first of them."""
+    noun, bad, total, first, untold = atom[0][:-1], 0, 0, None, None
+    for number, (verdict, words) in enumerate(answers):
+        total += 1
+        if verdict is None:
+            untold = untold or words
+        elif not verdict:
+            bad += 1
+            first = first or "%s %d: %s" % (noun, number, words)
+    if bad:
+        return False, "{:,} of {:,} {}: {}{}".format(bad, total, atom[0], "" if bad == 1 else "first ", first)
+    return (None, untold) if untold else (True, "each of {:,} {}".format(total, atom[0]))
 
 
 class Stats:
@@ -824,9 +881,18 @@ def list_answer(atom, values, shape, stats, relate):
         return spare == 0, repeats(spare, len(values)) + more if spare else "all values differ"
     if word in NEED_ALL:
         return list_ordered(atom, values, shape)
+    if word in SLICES:
+        return list_sliced(atom, values, shape)
     if word in DIGESTS or word in RELATIONS:
         return relate(atom) if relate and word in RELATIONS else (None, "%s needs numpy on this host" % word)
     return whole_answer(atom, stats, sum(value == atom[1] for value in values) if word == "count" else None)
+
+
+def list_sliced(atom, values, shape):
+    found = slices.laid_out(shape, atom[1] if atom[0] == "planes" else None)
+    if found is None:
+        return None, "it has no axis %d" % atom[1]
+    return sliced_answer(atom, (judge_list(part, [len(part)], [atom[-1]])[0] for part in slices.split(values, *found)))
 
 
 def list_ordered(atom, values, shape):

@@ -22,6 +22,8 @@ WHOLE = (
     "rms", "mean", "std", "sum", "min", "max", "first", "last", "count",
 )  # fmt: skip
 """Words about the tensor as a whole, which need its values too."""
+SLICED = ("nonzero", "constant", "rms", "mean", "std", "sum", "min", "max", "count")
+"""Those of them that may be said of each row or plane by itself."""
 OUTSIDE = ("real", "dense", "contiguous", "owned", "on")
 """Words about how it is held, which need no values."""
 RELATIONS = ("same", "tied", "shared", "companion")
@@ -90,7 +92,19 @@ class Not:
         return f"~({self.part})" if isinstance(self.part, (All, Any_)) else f"~{self.part}"
 
 
-Predicate = Atom | All | Any_ | Not
+@attrs.frozen
+class Each:
+    """What holds of each row (a vector along the last axis), or of each plane along an axis, by itself."""
+
+    axis: Expr | None
+    part: Predicate
+
+    def __str__(self) -> str:
+        part = f"({self.part})" if isinstance(self.part, (All, Any_)) else str(self.part)
+        return f"rows {part}" if self.axis is None else f"planes({self.axis}) {part}"
+
+
+Predicate = Atom | All | Any_ | Not | Each
 
 
 def _compared(words: tuple[Any, ...]) -> str:
@@ -105,7 +119,7 @@ def atoms(predicate: Predicate) -> Iterator[Atom]:
         case All(parts) | Any_(parts):
             for part in parts:
                 yield from atoms(part)
-        case Not(part):
+        case Not(part) | Each(_, part):
             yield from atoms(part)
 
 
@@ -127,10 +141,19 @@ def relates(predicate: Predicate) -> bool:
 
 def names(predicate: Predicate) -> Iterator[str]:
     """The dims in it (those of a companion's own spec are seen to elsewhere)."""
-    for atom in atoms(predicate):
-        for each in atom.arguments:
-            if isinstance(each, (arithmetic.Num, arithmetic.Name, arithmetic.Op, arithmetic.Call)):
-                yield from arithmetic.names(each)
+    match predicate:
+        case All(parts) | Any_(parts):
+            for part in parts:
+                yield from names(part)
+        case Not(part):
+            yield from names(part)
+        case Each(axis, part):
+            yield from arithmetic.names(axis) if axis is not None else ()
+            yield from names(part)
+        case Atom(_, arguments):
+            for each in arguments:
+                if isinstance(each, (arithmetic.Num, arithmetic.Name, arithmetic.Op, arithmetic.Call)):
+                    yield from arithmetic.names(each)
 
 
 def resolved(predicate: Predicate, lookup: Callable[[str], Any], relate: Callable[[str], tuple[str, str]]) -> list[Any]:
@@ -146,6 +169,9 @@ def resolved(predicate: Predicate, lookup: Callable[[str], Any], relate: Callabl
             return ["any", *(resolved(part, lookup, relate) for part in parts)]
         case Not(part):
             return ["not", resolved(part, lookup, relate)]
+        case Each(axis, part):
+            where = ["rows"] if axis is None else ["planes", _number(axis, lookup)]
+            return [*where, resolved(part, lookup, relate)]
         case Atom(word, (name,)) if word in RELATIONS:
             return [word, *relate(name)]
         case Atom(word, arguments):
@@ -170,6 +196,7 @@ _PLAIN = re.compile(
     r"(finite|nan|inf|nonzero|constant|rising|falling|rows\s+distinct|distinct|real|dense|contiguous|owned)\b"
 )
 _CALL = re.compile(r"(same|tied|shared|companion|planes\s+distinct)\s*\(")
+_EACH = re.compile(r"rows\s+(?=[a-z~(])|planes\s*\(([^()]*)\)\s*")
 _ON = re.compile(r"on\s+([\w:]+(?:\|[\w:]+)*)")
 _SET = re.compile(r"(?:in\s*)?\{([^{}]*)\}")
 _STAT = re.compile(r"(?:(rms|mean|std|sum|min|max|first|last)\b|count\s*\(\s*([^()]*?)\s*\))\s*")
@@ -178,7 +205,7 @@ _COMPARE = re.compile(r"(==|!=|<=|>=|<|>)\s*")
 HELP = (
     "values take finite, nan, inf, nonzero, constant, in 0..v-1, in {0,1}, == x, <= x, abs<=1e4, rms 1e-2..1e2, mean, std, "
     "sum == n, min, max, first, last, count(v) == n, step 1, rising, falling, distinct, rows distinct, "
-    "planes distinct(0), real, dense, contiguous, owned, on cpu|cuda, "
+    "planes distinct(0), rows nonzero, planes(0) rms 1e-2..1e2, real, dense, contiguous, owned, on cpu|cuda, "
     "same(x), tied(x), shared(x), companion(suffix, spec), joined by & | ~"
 )
 
@@ -186,6 +213,7 @@ HELP = (
 class _Reader:
     def __init__(self, text: str) -> None:
         self.text, self.at, self.depth = text, 0, 0
+        self.within = False
 
     def wrong(self, why: str = "") -> ValueError:
         rest = self.text[self.at : self.at + 40].strip()
@@ -238,10 +266,12 @@ class _Reader:
             self.at = match.end()
         return match
 
-    def atom(self) -> Atom:
+    def atom(self) -> Predicate:
         self.take(re.compile(r"\s+"))
         if match := self.take(_PLAIN):
             return Atom(" ".join(match[1].split()))
+        if match := self.take(_EACH):
+            return self.each(match[1])
         if match := self.take(_ON):
             return Atom("on", tuple(match[1].split("|")))
         if match := self.take(_CALL):
@@ -261,6 +291,17 @@ class _Reader:
             low, high = self.range()
             return Atom("in", (low, high))
         raise self.wrong()
+
+    def each(self, axis: str | None) -> Each:
+        if self.within:
+            raise self.wrong("a row or plane has no rows or planes of its own here")
+        self.within = True
+        part = self.one()
+        self.within = False
+        word = next((atom.word for atom in atoms(part) if atom.word not in SLICED), None)
+        if word is not None:
+            raise self.wrong(f"{word!r} is not said of rows or planes; of each of them take {', '.join(SLICED)}")
+        return Each(None if axis is None else self.expr(axis), part)
 
     def compared(self) -> tuple[Any, ...]:
         if match := self.take(_COMPARE):
