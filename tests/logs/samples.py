@@ -3714,3 +3714,34 @@ for name, state, more, lines in (
     ("slow-by-its-own-clock", "running", {"idle": 1500}, [f"Sun {n // 2:02d}:{n % 2 * 30:02d} round {n:2d} of 60 merged, 7{n} GB" for n in range(1, 40)]),
 ):  # fmt: skip
     add(f"shape-{name}", state, *lines, **more)
+STALLED = ("[1,0]<stderr>:[2025-02-14 {}:52.101200: W /src/stall_inspector.cc:107] One or more tensors were submitted to be reduced by subset of ranks and are waiting for the remainder for more than 60 seconds.", "[1,0]<stderr>:Missing ranks:", "[1,0]<stderr>:5: [allreduce.loss, allreduce.n]")  # fmt: skip
+UNWELL = ("[2025-09-25 {}:45] Health check failed. Server couldn't get a response from detokenizer for last 20 seconds.", '[2025-09-25 {}:45] INFO:     10.0.0.1:39{} - "GET /health HTTP/1.1" 503 Service Unavailable')  # fmt: skip
+ANSWERED = '[2025-09-25 {}:46] INFO:     10.0.0.1:39{} - "POST /generate HTTP/1.1" 200 OK'
+CELERY = [
+    f"[2025-08-12 10:00:{n},000: INFO/ForkPoolWorker-1] Task emb.chunk[1ae8718b] succeeded in 2.8{n}s: 685"
+    for n in range(10, 40)
+]
+WARM = ("worker: Hitting Ctrl+C again will terminate all running tasks!", "", "worker: Warm shutdown (MainProcess)")
+
+
+def minutes(first, last):
+    """Hours and minutes, one after the other."""
+    return [f"{n // 60:02d}:{n % 60:02d}" for n in range(first, last)]
+
+
+for name, state, more, lines in (
+    ("three-lines-in-turn", "hung", {}, [*[f"[1,0]<stdout>:Epoch {n} loss 1.{n}" for n in range(1, 9)], *[line.format(now) for now in minutes(720, 780) for line in STALLED]]),
+    ("three-lines-for-a-moment", "running", {}, [*[f"[1,0]<stdout>:Epoch {n} loss 1.{n}" for n in range(1, 9)], *[line.format(now) for now in minutes(720, 726) for line in STALLED]]),
+    ("three-lines-and-then-work", "running", {}, [*[f"[1,0]<stdout>:Epoch {n} loss 1.{n}" for n in range(1, 9)], *[line.format(now) for now in minutes(720, 780) for line in STALLED], *[f"[1,0]<stdout>:Epoch {n} loss 1.{n}" for n in range(9, 12)]]),
+    ("server-up-but-unwell", "hung", {}, ["[2025-09-25 03:00:40] The server is fired up and ready to roll!", *[line.format(now, n) for n, now in enumerate(minutes(180, 300)) for line in UNWELL]]),
+    ("server-unwell-but-answers", "ready", {}, ["[2025-09-25 03:00:40] The server is fired up and ready to roll!", *[line.format(now, n) for n, now in enumerate(minutes(180, 300)) for line in (*UNWELL, ANSWERED)]]),
+    ("one-step-asked-again", "hung", {}, [*[f"step {n}: tool=search ok" for n in range(1, 14)], *["step 14: model sent an empty reply, asking again"] * 240]),
+    ("one-step-asked-twice", "running", {}, [*[f"step {n}: tool=search ok" for n in range(1, 14)], *["step 14: model sent an empty reply, asking again"] * 2]),
+    ("nothing-queued", "running", {}, [*[f"07:00:{n} job 41{n}: 512 texts in 3.2 s, acked" for n in range(10, 60)], *[f"{now}:19 nothing queued (0), ready for more" for now in minutes(421, 520)]]),
+    ("nothing-queued-and-then-silent", "hung", {"idle": 7200}, [*[f"07:00:{n} job 41{n}: 512 texts in 3.2 s, acked" for n in range(10, 60)], *[f"{now}:19 nothing queued (0), ready for more" for now in minutes(421, 520)]]),
+    ("drains-its-queue", "finished", {"alive": False}, ["[2025-08-12 10:00:02,000: INFO/MainProcess] celery@emb-1 ready.", *CELERY, *WARM, *CELERY[:3], "[2025-08-12 10:05:10,003: ERROR/MainProcess] Task handler raised error: WorkerLostError('Worker exited prematurely: exitcode 0.')"]),
+    ("goes-without-a-word", "died_silently", {"alive": False, "idle": 600}, ["[2025-08-12 10:00:02,000: INFO/MainProcess] celery@emb-1 ready.", *CELERY]),
+    ("stops-critically", "finished", {"alive": False}, ["[I 2025-06-02 08:00:02.800 ServerApp] Jupyter Server 2.14.2 is running at:", "[C 2025-06-02 09:50:05.800 ServerApp] received signal 15, stopping", "Task exception was never retrieved", "[I 2025-06-02 09:50:07.800 ServerApp] Kernel shutdown: 51ab2"]),
+    ("tool-stops-at-a-part", "failed", {"alive": False}, [*[f"packed  {n}000 docs -> {n}.1 M tok, {n // 9} shards sealed" for n in range(1, 40)], "@@tokpack: cannot read '/mnt/nfs/raw/de-0031.zst': Stale file handle", "tokpack: stopping, shard 5 is unsealed and must be thrown away"]),
+):  # fmt: skip
+    add(f"shape-{name}", state, *lines, **more)

@@ -295,6 +295,8 @@ class _Case:
         if not self.alive:
             return None
         still, limit = self._still(), self._patience()
+        if self.text["idle"] and self.age <= limit:
+            return None
         if self._serving() or still is None or still <= limit:
             return None
         what = f"nothing has moved for {seconds(still)} ({self._usual()})"

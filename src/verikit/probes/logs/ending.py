@@ -111,12 +111,17 @@ def _rows(story):
 
 def _behind(story, rows):
     """The lines behind the last count of work, in forms new to this run; what a library says while it is torn down is none."""
-    last = max([event[0] for event in story.progress if not _late(story, event)], default=0)
+    last = last_counted(story)
     found = []
     for number, text in rows:
         if number > last and not _again(story, rows, number, text, last):
             found.append((number, text))
     return [row for row in found if not _noise(row[1])]
+
+
+def last_counted(story):
+    """The line of the last count of work; 0 without one."""
+    return max([event[0] for event in story.progress if not _late(story, event)], default=0)
 
 
 def _late(story, event):

@@ -35,7 +35,7 @@ SIGNS = (
     ("rclone-end", "messenger", r"Failed to (?:copy|sync|move|check|copyto|moveto)(?: with \d+ errors?)?: ", "python_exception", "read rclone's first ERROR line above", "rclone"),
     ("aws-auth", "root", r"fatal error: Unable to locate credentials|fatal error: An error occurred \((?:403|AccessDenied|ExpiredToken|InvalidAccessKeyId|SignatureDoesNotMatch)\)|Unable to locate credentials|AccessDeniedException: 403|ServiceException: 401", "auth", "", "aws cli, gsutil"),
     ("aws-upload-auth", "root", r"upload failed: [^\n]{1,300}(?:AccessDenied|Access Denied|ExpiredToken)|download failed: [^\n]{1,300}(?:AccessDenied|Access Denied|Forbidden|ExpiredToken)", "auth", "", "aws cli"),
-    ("aws-end", "messenger", r"fatal error: |upload failed: |download failed: |CommandException: ", "python_exception", "", "aws cli, gsutil"),
+    ("aws-end", "messenger", r"fatal error: (?:Unable|An error|Could|Parameter)|upload failed: |download failed: |CommandException: ", "python_exception", "", "aws cli, gsutil"),
     ("resolve", "root", r"wget: unable to resolve host address|curl: \(6\) Could not resolve host", "connection_refused", "the name does not resolve here: DNS, proxy or no network", "wget, curl"),
     ("curl-refused", "root", r"curl: \((?:7|28|35|52|56|60)\) ", "connection_refused", "", "curl"),
     ("curl-disk", "root", r"curl: \(23\) ", "no_space", "curl could not write its output: space, or a closed pipe", "curl"),

@@ -248,7 +248,7 @@ class Story(Tracebacks):
 
     def _sentence(self, number, raw):
         """The plan for copies of a line that no table knows: its figures are followed, if it has some."""
-        if len(raw) > 400 or b"\r" in raw or b"\x1b" in raw or not FIGURE.search(raw):
+        if len(raw) > 1000 or b"\r" in raw or b"\x1b" in raw or not FIGURE.search(raw):
             return False
         key = key_of(raw).decode("latin-1")
         if key not in self.sentences:
@@ -357,7 +357,7 @@ class Story(Tracebacks):
                 roles.add(role)
                 if role == "trace":
                     self.trace_excuse = line.number
-                elif role == "stop" and line.level < 50:
+                elif role == "stop":
                     self.stops.append(line.number)
         if any(one.search(line.raw) for one in self.ignore):
             roles.add("line")

@@ -4,7 +4,7 @@
 import re
 
 from verikit.probes.logs import clock, tables
-from verikit.probes.logs.ending import LAST_COUNTS, PREPARED, end_of, folded, ill, more_to_come
+from verikit.probes.logs.ending import LAST_COUNTS, PREPARED, end_of, folded, ill, last_counted, more_to_come
 from verikit.probes.logs.envelopes import undress
 from verikit.probes.logs.rows import BEGINS_AGAIN, PHASES
 from verikit.probes.logs.sentences import key_of
@@ -16,9 +16,12 @@ HEALS_FATAL = 20
 RETRY_SECONDS = 600.0
 WAIT_SECONDS = 1200.0
 RETRY_COUNT = 60
-FAILING = re.compile(r"refused|[Ff]ail|rror|timed? ?out|unreachable|[Rr]etr|unavailable|503|502")
+FAILING = re.compile(
+    r"refused|[Ff]ail(?!(?:ed|ures?)?[ =:]*0\b)|rror(?!s?[ =:]*0\b)|timed? ?out|unreachable|[Rr]etr(?!\w*[ =:]*0\b)|unavailable|\b50[234]\b|[Ss]talled|[Mm]issing|\bagain\b"
+)
 IDLE_STATS = 6
 STOP_LINES = 400
+DRAINED = 20
 WORDS_APART, SENTENCES = 6, 10
 END_LINES = 60
 """Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
@@ -48,6 +51,7 @@ def tell(story, forced=""):
         "progress": _progress(story),
         "training": _training(story),
         "retry": _retry(story, ready),
+        "idle": _idle(story),
         "stats": story.figures.stats if story.figures.stats["idle"] >= IDLE_STATS else None,
         "phase": _phase(story),
         "run_start": story.run_start,
@@ -162,10 +166,16 @@ def _ordered_stop(story, signs, ready):
             if sign["line"] < number and sign["role"] in ("root", "fatal", "plain", "bare") and not sign["contained"]
             and not _moved(story, sign["end"], 1)
         ]  # fmt: skip
-        again = (ready is not None and ready["line"] > number) or _moved(story, number, 3)
+        again = (ready is not None and ready["line"] > number) or _moved(story, number, _drain(story, number))
         if not earlier and not again and story.last - number <= STOP_LINES:
             return number
     return None
+
+
+def _drain(story, number):
+    """How much work behind an ordered stop says that it was none: a server or a queue's worker ends what it has begun."""
+    served = all(event[2] == "serve" for event in story.progress if event[0] > number)
+    return DRAINED if served else 3
 
 
 # Failures.
@@ -335,7 +345,7 @@ def _suspect(story, signs, stop, done):
     """What would explain a death that the text alone does not call one."""
     if stop is not None:
         return None
-    last = story.progress[-1][0] if story.progress else 0
+    last = last_counted(story)
     near = [
         sign for sign in signs
         if (sign["role"] in ("fatal",) or sign["uncaught"] or sign["end"] >= last or not _moved(story, sign["end"], 5))
@@ -483,7 +493,7 @@ def _training(story):
 
 def _retry(story, ready):
     """The endless waiting at the end of the log, if that is what it is: no counter moves any more, one sentence repeats."""
-    last = story.progress[-1][0] if story.progress else 0
+    last = _last_move(story)
     forms = [form for form in story.retry_forms.values() if form[4] > last and form[1] >= 3]
     if not forms:
         return _standing(story, ready)
@@ -506,31 +516,78 @@ STANDING = 0.9
 """How much of the last lines must be one sentence, with the same figures each time, for it to be all that is said."""
 
 STANDING_LINES = 200
+CYCLE = 4
+"""Sentences that may take turns in saying the same."""
+
+IDLE_LINES = 5
 IDLE = re.compile(tables.IDLE)
 
 
 def _standing(story, ready):
-    """A sentence in words of no table that has been all for long, none of its figures changing but for clocks; as `_retry`."""
+    """A sentence, or a few in turn, that have been all for long, no figure changing but for clocks; as `_retry`.
+
+    A worker that has nothing to do may say so, and a server that is up wait in silence, unless the words are of a failure.
+    """
     tail = [key_of(raw).decode("latin-1") for raw in story.tail if raw.strip()]
-    for key, one in story.sentences.items():
-        if (
-            ready is not None
-            or story.wanted_ready
-            or tail.count(key) < max(20, STANDING * len(tail))
-            or IDLE.search(one.raw)
-        ):
-            continue
-        if any(event[0] > one.changed for event in story.progress):
-            continue
-        seconds = clock.between(clock.stamp(one.since), clock.stamp(one.raw))
-        seconds = clock.own(one.raw) - clock.own(one.since) if seconds is None else seconds
-        failing, lines = bool(FAILING.search(one.raw)), one.last - one.changed + 1
-        enough = seconds >= (RETRY_SECONDS if failing else WAIT_SECONDS) if seconds > 0 else lines >= STANDING_LINES
-        return {
-            "line": one.changed, "count": lines, "excerpt": one.since.strip()[:300], "failing": failing,
-            "seconds": seconds if seconds > 0 else None, "endless": enough,
-        }  # fmt: skip
-    return None
+    cycle = {key for key in tail if tail.count(key) >= 3}
+    if len(cycle) > CYCLE or sum(tail.count(key) for key in cycle) < max(20, STANDING * len(tail)):
+        return None
+    runs = [run for run in (_copies(story, key) for key in sorted(cycle)) if run is not None]
+    failing = any(FAILING.search(run["raw"]) for run in runs)
+    if not failing and (ready is not None or story.wanted_ready or any(IDLE.search(key) for key in cycle)):
+        return None
+    moved = _last_move(story)
+    timed = [(_lasted(run), run) for run in runs if run["line"] >= moved]
+    if not timed:
+        return None
+    seconds, run = max(timed, key=lambda pair: (pair[0], -pair[1]["line"]))
+    if seconds > 0:
+        enough = seconds >= (RETRY_SECONDS if failing else WAIT_SECONDS)
+    else:
+        enough = run["count"] >= (STANDING_LINES // 2 if failing else STANDING_LINES)
+    return {
+        "line": run["line"], "count": run["count"], "excerpt": run["since"].strip()[:300], "failing": failing,
+        "seconds": seconds if seconds > 0 else None, "endless": enough,
+    }  # fmt: skip
+
+
+def _lasted(run):
+    """Seconds from the first copy of a sentence to the last, by the log's clock or by the sentence's own; 0 without either."""
+    seconds = clock.between(clock.stamp(run["since"]), clock.stamp(run["raw"]))
+    return clock.own(run["raw"]) - clock.own(run["since"]) if seconds is None else seconds
+
+
+def _copies(story, key):
+    """The copies of a sentence since a figure of it last changed: its first line, their number, the first's and last's text."""
+    one = story.sentences.get(key)
+    if one is not None:
+        return {"line": one.changed, "count": one.last - one.changed + 1, "since": one.since, "raw": one.raw}
+    events = [event for event in story.progress if key_of(event[7].encode("utf-8", "replace")).decode("latin-1") == key]
+    same = []
+    for event in reversed(events):
+        if event[1:6] != events[-1][1:6]:
+            break
+        same.append(event)
+    if not same or same[0][3] is None:
+        return None
+    return {"line": same[-1][0], "count": same[0][0] - same[-1][0] + 1, "since": same[-1][7], "raw": same[0][7]}
+
+
+def _last_move(story):
+    """The line of the last event at which a counter was not where it had been."""
+    reached, line = {}, 0
+    for event in story.progress:
+        key, place = (event[1], event[4]), (event[5], event[3])
+        if event[3] is None or reached.get(key) != place:
+            line = event[0]
+        reached[key] = place
+    return line
+
+
+def _idle(story):
+    """Whether a worker's last lines say that it has nothing to do, and nothing else."""
+    last = [_text(raw) for raw in story.tail if raw.strip()][-IDLE_LINES:]
+    return len(last) == IDLE_LINES and all(IDLE.search(text) and not FAILING.search(text) for text in last)
 
 
 def _phase(story):
