@@ -227,6 +227,19 @@ def test_view_outside_of_its_storage(tmp_path):
     assert "tensor 'embed.weight' reaches to byte" in finding.reason
 
 
+@pytest.mark.parametrize("text, verdict", [(b"zz\n", FAIL), (b"", FAIL), (b"2", PASS), (b" 10\n", PASS)])
+def test_version_is_a_number(tmp_path, text, verdict):
+    """
+    torch reads a number from the record `version`, and refuses a file in which there is none.
+    """
+    change = lambda records: {**records, "version": text}  # noqa: E731
+
+    finding = examine_here(CheckpointIntact(corpus.rebuilt(change)(tmp_path)))
+
+    assert finding.verdict is verdict, finding.reason
+    assert verdict is PASS or "version holds no number" in finding.reason
+
+
 def test_zip_bomb(tmp_path):
     """
     A packed record that claims more than deflate can hold fails; one that unpacks to more than it says is stopped there.

@@ -252,6 +252,7 @@ BROKEN = {
         lambda p: (p / "x.pkl").write_bytes(pickle.dumps(["a" * 100, "b" * 100], 4).replace(b"aa", b"a", 1)),
         "breaks off",
     ),
+    "gguf: version 0": (lambda p: w.gguf(p / "x.gguf", tensors=two(), version=0), "no GGUF version"),
     "gguf: version 120": (lambda p: w.gguf(p / "x.gguf", tensors=two(), version=120), "no GGUF version"),
     "flax: chunks of another shape": (
         lambda p: w.flax(

@@ -252,6 +252,12 @@ BROKEN = {
         ),
         "64 on others",
     ),
+    "deepspeed: a rank of another run": (
+        "deepspeed", lambda c: cut_into(c / "global_step1000", {(1, 0): 4, (2, 1): 8}), "their partition_count is 4 and 8",
+    ),
+    "deepspeed: cut into more than are there": (
+        "deepspeed", lambda c: cut_into(c / "global_step1000", {(0, 0): [2, 6]}), "cut into 6 parts (partition_count), 4 are there",
+    ),
     "megatron: the iteration is not there": (
         "megatron", lambda c: (c / "latest_checkpointed_iteration.txt").write_text("900"), "no iter_0000900",
     ),
@@ -297,6 +303,8 @@ BROKEN = {
     "trainer: weights gathered from nothing": (
         "trainer", lambda c: save_file({name: torch.zeros(0) for name in w.state()}, c / "model.safetensors"), "no elements",
     ),
+    "model: weights gathered from nothing": ("model", lambda c: ungathered(c, 3), "3 of "),
+    "model of shards: weights gathered from nothing": ("model of shards", lambda c: ungathered(c, 1), "have no elements"),
     "model: a layer in the middle gone": (
         "model", lambda c: again(c, names=lambda name: ".layers.2." not in name), "number 2 is the first that lacks",
     ),
@@ -425,6 +433,22 @@ def beside(path):
 def cut_adapter(folder):
     save_file(w.adapter_tensors(), folder / "more.safetensors")
     w.cut(folder / "more.safetensors", -4)
+
+
+def cut_into(folder, counts):
+    """Ranks (data-parallel, model-parallel) that say into how many parts the optimizer was cut."""
+    for rank, count in counts.items():
+        state = {"single_partition_of_fp32_groups": [torch.zeros(100)], "partition_count": count}
+        torch.save({"optimizer_state_dict": state}, folder / (Z % rank))
+
+
+def ungathered(folder, count):
+    """The first weights as ZeRO-3 leaves them when it is not asked to gather."""
+    path = sorted(folder.glob("*.safetensors"))[0]
+    tensors = load_file(path)
+    for name in [name for name in tensors if name.endswith(".weight")][:count]:
+        tensors[name] = torch.zeros(0)
+    save_file(tensors, path)
 
 
 def again(folder, **options):
@@ -585,6 +609,38 @@ def test_a_save_without_optimizer_says_so(tmp_path):
 
     assert found.verdict is PASS
     assert any("can't be resumed" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize("harm", [None, "a rank lost"])
+def test_steps_without_latest(tmp_path, harm):
+    """
+    Steps of DeepSpeed alone are judged each as its own folder would be, and a warning says that `latest` is missing.
+    """
+    root = w.deepspeed(tmp_path / "c")
+    for name in ("latest", "zero_to_fp32.py"):
+        w.remove(root / name)
+    if harm:
+        w.remove(root / "global_step1000" / (Z % (1, 0)))
+
+    found = look(root)
+
+    assert found.verdict is (FAIL if harm else PASS)
+    assert any("`latest` is missing" in warning for warning in found.warnings)
+    assert not harm or "rank 1, model-parallel rank 0" in found.reason
+
+
+def test_a_step_under_another_name(tmp_path):
+    """
+    A folder called for another step than its states tell is UNKNOWN: renamed by hand, or states of another save.
+    """
+    root = w.deepspeed(tmp_path / "c")
+    (root / "global_step1000").rename(root / "global_step1200")
+    (root / "latest").write_text("global_step1200")
+
+    found = look(root)
+
+    assert (found.verdict, found.cause) == (UNKNOWN, Cause.AMBIGUOUS)
+    assert "the folder global_step1200 has states of step 1000" in found.reason
 
 
 def test_a_toy_beside_the_config_of_a_large_model(tmp_path):

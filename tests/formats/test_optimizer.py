@@ -102,6 +102,21 @@ def test_signs(tmp_path, place, steps, words):
     assert any(words in warning for warning in found.warnings), found.warnings
 
 
+@pytest.mark.parametrize("place", PLACES)
+def test_states_of_two_forms(tmp_path, place):
+    """
+    Adafactor keeps rows and columns of a matrix and all of a vector: other entries, and none of them lost.
+    """
+    model = torch.nn.Linear(8, 4)
+    adafactor = torch.optim.Adafactor(model.parameters())
+    model(torch.ones(2, 8)).sum().backward()
+    adafactor.step()
+
+    found = look(tmp_path / "x.pt", place, model.state_dict(), adafactor.state_dict())
+
+    assert (found.verdict, found.warnings) == (PASS, ())
+
+
 def test_never_stepped(tmp_path):
     """
     An optimizer saved before its first step has no states, and lacks none.

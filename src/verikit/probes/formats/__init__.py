@@ -129,7 +129,10 @@ def _deepspeed(names):
     """Whether it is a step of DeepSpeed's, or has steps and says which is the latest."""
     inner = any(name.endswith(("_model_states.pt", "_optim_states.pt")) for name in names)
     steps = any(name.startswith("global_step") for name in names)
-    return inner or ("zero_to_fp32.py" in names and (steps or "latest" in names)) or ("latest" in names and steps)
+    bare = bool(names) and all(name[:11] == "global_step" and name[11:].isdigit() for name in names)
+    return (
+        inner or bare or ("zero_to_fp32.py" in names and (steps or "latest" in names)) or ("latest" in names and steps)
+    )
 
 
 def _megatron(names):

@@ -17,6 +17,7 @@ from verikit.probes.formats import copies, folders
 MODEL = re.compile(r"^(?:zero_pp_rank_(\d{1,9})_)?mp_rank_(\d{1,9})_model_states\.pt$")
 OPTIM = re.compile(r"^(?:bf16_|fp16_)?zero_pp_rank_(\d{1,9})_mp_rank_(\d{1,9})_optim_states\.pt$")
 LAYER = re.compile(r"^layer_(\d{1,9})-model_(\d{1,9})-model_states\.pt$")
+TAG = re.compile(r"^global_step(\d{1,18})$")
 PADDING = 64
 STATES = re.compile(r"_(?:model|optim)_states\.pt$")
 
@@ -25,6 +26,9 @@ def structure(place, folder, names, layout):
     """`latest` leads to a folder; in it no rank is missing."""
     if any(STATES.search(name) for name in names):
         _step(names, "", layout)
+        return
+    if all(TAG.match(name) for name in names):
+        _bare(place, folder, names, layout)
         return
     if "latest" not in names:
         layout.fault("missing", "`latest` is missing, so no loader finds the step: look at the step's own folder")
@@ -42,6 +46,14 @@ def structure(place, folder, names, layout):
         layout.fault("missing", "%s, which `latest` names, holds no states" % tag)
     folders.unfinished(inner, layout, tag + "/")
     _step(inner, tag + "/", layout)
+
+
+def _bare(place, folder, names, layout):
+    """Steps and nothing beside them: taken out of a run, or a run that has lost its `latest`."""
+    layout.warn("missing", "`latest` is missing: DeepSpeed loads nothing from here unless it is told a tag")
+    for name in names:
+        if folders.is_folder(place, folder, name):
+            folders.all_within(place, folder, name, layout)
 
 
 def _step(names, prefix, layout):
@@ -85,10 +97,12 @@ def _grid(pairs, what, layout, numbered=True):
 
 def relate(layout, members):
     """As many ranks as the model states say; one step; partitions of one length."""
+    folders.relate_inner(layout, members)
     prefix = layout.notes.get("tag", "")
     parts = folders.inside(prefix, members) if prefix else members
     states = {name: part for name, part in parts.items() if STATES.search(name)}
     _world(layout, states)
+    _tag(layout, states)
     for key in ("global_steps", "dp_world_size", "mp_world_size"):
         values = {part.tree[key] for part in states.values() if key in part.tree}
         if len(values) > 1:
@@ -113,6 +127,36 @@ def _world(layout, states):
     if len(said) == 1 and ranks and max(ranks) + 1 < max(said):
         what = "the model states speak of %d data-parallel ranks, optimizer states are there of %d"
         layout.fault("missing", what % (max(said), max(ranks) + 1))
+    _cut_alike(layout, states, max(ranks, default=0) + 1)
+
+
+def _cut_alike(layout, states, ranks):
+    """All ranks were cut into as many parts, and as many are there. The model states may count other ranks as well."""
+    counts = {_partition_count(part) for name, part in states.items() if OPTIM.match(name)} - {None}
+    if len(counts) > 1:
+        what = "parts of different runs: their partition_count is %s"
+        layout.fault("mismatch", what % " and ".join(map(str, sorted(counts)[:4])))
+    elif counts and ranks < max(counts):
+        what = "the optimizer was cut into %d parts (partition_count), %d are there"
+        layout.fault("missing", what % (max(counts), ranks))
+
+
+def _partition_count(part):
+    """Into how many parts a rank's optimizer was cut: a number for each group, of which those of experts have fewer."""
+    states = part.root.get("optimizer_state_dict") if type(part.root) is dict else None
+    told = states.get("partition_count") if type(states) is dict else None
+    counts = [count for count in (told if type(told) is list else [told]) if type(count) is int]
+    return max(counts, default=None)
+
+
+def _tag(layout, states):
+    """A folder that has a step's name, as the default tag has, is of that step."""
+    folder = layout.notes.get("tag") or os.path.basename(os.path.normpath(layout.path))
+    named = TAG.match(folder)
+    steps = {part.tree["global_steps"] for part in states.values() if part.tree.get("global_steps", "").isdigit()}
+    if named and len(steps) == 1 and int(named.group(1)) != int(*steps):
+        what = "the folder %s has states of step %s: copied or named by hand, or of another save"
+        layout.unseen("ambiguous", what % (folder, *steps))
 
 
 def _partitions(layout, states):

@@ -82,7 +82,7 @@ def _order(file, layout):
             layout.unseen("unsupported", "GGUF version 1, of August 2023, is not read; llama.cpp dropped it too")
             return None
     version = struct.unpack("<I", head[4:])[0]
-    if version <= VERSIONS:
+    if 0 < version <= VERSIONS:
         layout.unseen("unsupported", "GGUF version %d is not known; 2 and 3 are" % version)
         return None
     raise Broken("bad_header", "no GGUF version: %d" % version, 4)

@@ -43,10 +43,19 @@ def judge(layout, members):
         if config and whole:
             shapes = {row.name: row.shape for part in parts for row in part.tensors}
             groups = _groups(shapes)
+            _empty(shapes, layout)
             _layers(config, groups, layout)
             _alike(config, groups, layout)
             _head(config, shapes, groups, layout)
             return
+
+
+def _empty(shapes, layout):
+    """ZeRO-3 leaves a weight of the shape [0] in each rank's hands; one that was saved so was never gathered."""
+    lost = [name for name, shape in shapes.items() if tuple(shape) == (0,) and name.endswith(".weight")]
+    if lost:
+        what = "%d of %d weights have no elements, %.100r first: saved before ZeRO-3 had gathered them?"
+        layout.fault("empty", what % (len(lost), len(shapes), lost[0]))
 
 
 def _groups(shapes):

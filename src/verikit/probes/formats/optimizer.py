@@ -102,9 +102,11 @@ def _one_step(name, numbers, layout):
 
 
 def _same_entries(name, states, layout):
+    """Fewer entries than others, or more. Other ones are another form of state: Adafactor keeps rows and columns of a matrix."""
     kinds = Counter(frozenset(map(str, state)) for state in states if type(state) is dict)
-    if len(kinds) > 1:
-        usual, odd = kinds.most_common(1)[0][0], min(kinds, key=kinds.get)
+    usual = kinds.most_common(1)[0][0] if kinds else frozenset()
+    odd = min((kind for kind in kinds if kind < usual or kind > usual), key=kinds.get, default=None)
+    if odd is not None:
         what = "%s: the states of %d parameters have other entries than the rest (%s)"
         layout.warn("mismatch", what % (name, sum(kinds.values()) - kinds[usual], ", ".join(sorted(usual ^ odd)[:4])))
 

@@ -163,10 +163,16 @@ def _byteorder(file, directory, top, crcs):
         return "little"
     order = zip_.content(file, directory, name, 4096, crcs)
     if directory.at(top + "version") is not None:
-        zip_.content(file, directory, top + "version", 4096, crcs)
+        _version(zip_.content(file, directory, top + "version", 4096, crcs))
     if order not in (b"little", b"big"):
         raise Broken("bad_header", "byteorder says %.20r" % order)
     return order.decode("ascii")
+
+
+def _version(text):
+    """torch reads a number there (`PyTorchStreamReader::init`, by std::stoull), and refuses the file without one."""
+    if not text.lstrip()[:1].isdigit():
+        raise Broken("bad_header", "the record version holds no number: %.20r" % text)
 
 
 def _storages(file, directory, top, pickle, layout):
