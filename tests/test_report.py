@@ -85,7 +85,7 @@ class TestReason:
         rows = [("a", "fail", "cut"), ("b", "?", "gone"), ("c", "fail", "cut"), ("d", "fail", "empty")]
         report = verify(Says("/x").on(*(on(*row) for row in rows)))
 
-        assert "on a and 1 more host: cut; on d: empty" == report.root.reason
+        assert "on a, c: cut; on d: empty" == report.root.reason
 
     def test_of_alternatives_tells_each(self):
         """
@@ -98,11 +98,14 @@ class TestReason:
 
     def test_is_bounded(self):
         """
-        From the eleventh on, reasons are counted.
+        From the eleventh on reasons, and from the fifth on hosts of the same one, are counted.
         """
         report = verify(Says("/x").on(*(on(f"h{n}", "fail", f"no {n}") for n in range(14))))
 
+        alike = verify(Says("/x").on(*(on(f"h{n}", "fail", "no") for n in range(14))))
+
         assert report.root.reason.endswith("on h9: no 9 (and 4 more)")
+        assert "on h0, h1, h2, h3 and 10 more hosts: no" == alike.root.reason
 
 
 class TestText:

@@ -21,6 +21,9 @@ OPEN: Span = (FAIL, PASS)
 TOLD = 10
 """Leaves that decided, in one reason or one message."""
 
+NAMED = 4
+"""Hosts that are named before a reason which they share; the rest is counted."""
+
 DEEPEST = 250
 """Levels of a stored result that are followed; no claim is as deep."""
 
@@ -36,9 +39,11 @@ def _facts(value: Any) -> Mapping[str, Any]:
 
 
 def _on(hosts: list[str]) -> str:
-    """`on a: `, for a reason of one host or of several."""
-    first, *more = dict.fromkeys(hosts) or [""]
-    return f"on {first}{f' and {len(more):,} more host' + 's' * (len(more) > 1) if more else ''}: " if first else ""
+    """`on a: `, for a reason of one host or of several, of which the first few are named."""
+    names = list(dict.fromkeys(hosts))
+    more = len(names) - NAMED
+    rest = f" and {more:,} more host{'s' * (more > 1)}" if more > 0 else ""
+    return f"on {', '.join(names[:NAMED])}{rest}: " if names else ""
 
 
 def _line(value: str | None) -> str | None:
@@ -109,7 +114,7 @@ class Result:
     def reason(self) -> str:
         """The leaf's reason; of a node that does not pass, those of all leaves that decided it, each once.
 
-        Where several hosts were looked at, each begins with its own: `on gpu02: …`, `on gpu02 and 3 more hosts: …`.
+        Where several hosts were looked at, each begins with its own: `on gpu02: …`, `on gpu02, gpu03: …`.
         """
         if self.finding is not None or not self.parts:
             return self.finding.reason if self.finding else self.note
