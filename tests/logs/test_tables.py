@@ -142,7 +142,10 @@ def test_hostile_figures(data):
         (r"foo\(x|bar\.\d", ("foo(x", "bar.")),
         (r"Foos?: |Bar+", ("Foo", "Bar")),
         (r"Foo(?:a|b)|bar[|(]x|baz", ("Foo", "bar", "baz")),
-        (r"(?:foo|bar) x", ()),
+        (r"(?:foo|bar) x", ("foo", "bar")),
+        (r"(?:foo|bar)? x", ()),
+        (r"(?:foo|(?:bar|\d))x", ()),
+        (r"(?:fo|bar) x", ()),
         (r"foobar|b\d", ()),
         (r"fo*bar", ()),
     ],
@@ -159,7 +162,11 @@ def test_a_row_that_is_looked_up_matches_as_one_that_is_tried():
     The rows found for a text are those whose patterns may match there, in the table's order.
     """
     index = rows.index_of(
-        [("a", "done", "All good", "", ""), ("b", "done", r"\w+ good", "", ""), ("c", "done", "Alas|good", "", "")]
+        [
+            ("a", "done", "All good", "", "", ""),
+            ("b", "done", r"\w+ good", "", "", ""),
+            ("c", "done", "Alas|good", "", "", ""),
+        ]
     )
     found = [[row[0] for row in index.at(text, 0, 4)] for text in ("All good", "Alas", "x", "xxx good")]
 

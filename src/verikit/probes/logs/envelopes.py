@@ -116,13 +116,29 @@ _STARTS = {
     "level-name": "[", "tag-level": "[", "tag": "[", "level": " TDINSWECFdiwefc", "place": "[", "bracket-name": "[", "basic": "TDINSWECFdiwefc", "logfmt": "tlc", "log4j-main": "m", "horovod": "[", "time-colon": "0123456789", "source-level": "abcdefghijklmnopqrstuvwxyz_", "trt": "[", "tag-time": "[", "espnet": "(", "transformers": "[", "composer": "r", "submitit": "s", "d2": "[", "padded-level": "[", "level-source": "[", "airflow-day": "[", "airflow": "{", "postgres": "[", "k8s-event": "0123456789", "k8s-describe": "NW", "spring": " TDINSWECFdiwefc", "place-go": "s", "date": "SMTWF", "stream": "sS",
     "level-logger": "-", "node": "abcdefghijklmnopqrstuvwxyz",
 }  # fmt: skip
+# Of rows that begin with a bracket: whether a digit (0), a letter (a) or a blank ( ) is the next character.
+_SECONDS = {
+    "klog": "0 ", "bracketed-level-time": "a", "celery": "0", "rank": "a", "mpirun": "0", "number-before": "0", "numbered": "0",
+    "pod": "a", "bracketed-time": "0", "bracketed-clock": "0", "level-name": "a", "tag-level": "a", "tag": "a", "place": "a0",
+    "bracket-name": "a", "horovod": "0", "trt": "0", "tag-time": "a", "espnet": "a", "transformers": "a", "d2": "0",
+    "padded-level": " ", "level-source": "a", "airflow-day": "0", "postgres": "0", "jupyter": "a", "ray-core": "0", "sglang": "0",
+    "dmesg-date": "a",
+}  # fmt: skip
 _TRIES = {}
 
 
-def _tries(char):
-    if char not in _TRIES:
-        _TRIES[char] = [row for row in _COMPILED if char in _STARTS.get(row[0], char)]
-    return _TRIES[char]
+def _tries(text, position):
+    """The rows that may begin at a place of a text."""
+    char, following = text[position], text[position + 1 : position + 2]
+    key = char, ("0" if following.isdigit() else "a" if following.isalpha() else following if following == " " else "")
+    if key not in _TRIES:
+        bracket = char in "[(" and key[1]
+        _TRIES[key] = [
+            row
+            for row in _COMPILED
+            if char in _STARTS.get(row[0], char) and (not bracket or key[1] in _SECONDS.get(row[0], key[1]))
+        ]
+    return _TRIES[key]
 
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])|#033\[[0-9;]*m")
@@ -189,9 +205,8 @@ def undress(number, raw):
         text, level = from_json(text)
     position = 0
     for _ in range(8):
-        start = text[position : position + 1]
         found = None
-        for name, pattern in _tries(start) if start else ():  # noqa: B007
+        for name, pattern in _tries(text, position) if position < len(text) else ():  # noqa: B007
             found = pattern.match(text, position)
             if found and found.end() > position:
                 break

@@ -8,6 +8,7 @@ HEAD = 3
 """Characters by which rows are looked up."""
 
 _LITERAL = re.compile(r"((?:[^\\\[\](){}.*+?^$|]|\\[^\w\s])+)([*?{]?)")
+_GROUP = re.compile(r"\(\?:((?:[^()\\\[]|\\.|\[\^?\]?(?:\\.|[^\\\]])*\])*)\)(?![*?{])")
 _PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\\\]])*\]|.", re.DOTALL)
 
 
@@ -15,13 +16,19 @@ def heads_of(pattern):
     """The fixed words that each alternative of an anchored pattern begins with; () where one of them has fewer than HEAD."""
     heads = []
     for part in _alternatives(pattern):
-        found = _LITERAL.match(part)
-        words = re.sub(r"\\(.)", r"\1", found.group(1)) if found else ""
-        words = words[:-1] if found and found.group(2) else words
-        if len(words) < HEAD:
+        group = _GROUP.match(part)
+        words = heads_of(group.group(1)) if group else _words(part)
+        if not words:
             return ()
-        heads.append(words)
+        heads.extend(words)
     return tuple(heads)
+
+
+def _words(part):
+    found = _LITERAL.match(part)
+    words = re.sub(r"\\(.)", r"\1", found.group(1)) if found else ""
+    words = words[:-1] if found and found.group(2) else words
+    return (words,) if len(words) >= HEAD else ()
 
 
 def _alternatives(pattern):
@@ -60,21 +67,26 @@ class Lazy:
 
 
 class Index:
-    """Rows by the characters that a text must begin with for them to match: most texts are spared most rows."""
+    """Rows by the characters that a text must begin with for them to match: most texts are spared most rows.
 
-    def __init__(self, rows):
-        self.rows, self.heads = rows, {}
-        for row in rows:
-            for head in getattr(row[2], "heads", ()):
-                self.heads.setdefault(head[:HEAD], set()).add(row[0])
-        self.known = {}
+    heads: of each row's id the fixed words that its pattern begins with, where it has such.
+    """
+
+    def __init__(self, rows, heads):
+        self.rows, self.of, self.ids, self.known = rows, heads, {}, {}
+        for name, words in heads.items():
+            for head in words:
+                self.ids.setdefault(head[:HEAD], set()).add(name)
+
+    def __iter__(self):
+        return iter(self.rows)
 
     def at(self, text, *positions):
         """The rows that may match at one of these places of a text, in the table's order."""
-        keys = tuple([key for key in [text[at : at + HEAD] for at in positions] if key in self.heads])
+        keys = tuple([key for key in [text[at : at + HEAD] for at in positions] if key in self.ids])
         if keys not in self.known:
-            wanted = set().union(*[self.heads[key] for key in keys])
-            self.known[keys] = [row for row in self.rows if not getattr(row[2], "heads", ()) or row[0] in wanted]
+            wanted = set().union(*[self.ids[key] for key in keys])
+            self.known[keys] = [row for row in self.rows if not self.of.get(row[0]) or row[0] in wanted]
         return self.known[keys]
 
 
@@ -84,26 +96,31 @@ def _rows(rows):
 
 def index_of(rows):
     """Rows that are looked up by their first words, where they have such."""
-    ready = []
-    for row in rows:
-        heads = heads_of(row[2])
-        ready.append((row[0], row[1], Lazy(row[2], heads) if heads else re.compile(row[2]), row[3], row[4]))
-    return Index(ready)
+    heads = {row[0]: heads_of(row[2]) for row in rows}
+    ready = [
+        (*row[:2], Lazy(row[2], heads[row[0]]) if heads[row[0]] else re.compile(row[2]), *row[3:5]) for row in rows
+    ]
+    return Index(ready, heads)
 
 
 def _gated(rows, column):
     """Rows whose patterns are searched: (id, role, search, words, program); one that begins with ^ is only matched."""
-    gated = []
+    gated, heads = [], {}
     for row in rows:
-        pattern = re.compile(row[2])
-        try_ = pattern.match if row[2].startswith("^") else pattern.search
-        gated.append((row[0], row[1], try_, tuple(word for word in row[column].split("|") if word), row[3]))
-    return gated
+        anchored = row[2].startswith("^")
+        heads[row[0]] = heads_of(row[2][1:]) if anchored else ()
+        pattern = Lazy(row[2], heads[row[0]]) if heads[row[0]] else re.compile(row[2])
+        words = () if heads[row[0]] else tuple(word for word in row[column].split("|") if word)
+        gated.append((row[0], row[1], pattern.match if anchored else pattern.search, words, row[3]))
+    return Index(gated, heads)
 
 
 def may(words, text):
     """Whether a text has one of the words that a row needs."""
-    return not words or any(word in text for word in words)
+    for word in words:  # a comprehension costs three times as much, and this is asked of every row
+        if word in text:
+            return True
+    return not words
 
 
 EXCEPTIONS, BENIGN, PHASES = _rows(tables.EXCEPTIONS), _gated(tables.BENIGN, 3), _rows(tables.PHASES)

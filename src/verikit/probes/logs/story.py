@@ -352,7 +352,7 @@ class Story(Tracebacks):
 
     def _excuses(self, line, text):
         roles = set()
-        for _, role, search, words, _ in BENIGN:
+        for _, role, search, words, _ in BENIGN.at(text, 0):
             if may(words, text) and search(text):
                 roles.add(role)
                 if role == "trace":
@@ -463,7 +463,7 @@ class Story(Tracebacks):
 
     def _counter(self, line, text, figures=True):
         """Counts a completed piece of work; answers the plan for copies of the line."""
-        for name, role, search, words, _ in PROGRESS:
+        for name, role, search, words, _ in PROGRESS.at(text, 0):
             found = may(words, text) and search(text)
             if not found:
                 continue
