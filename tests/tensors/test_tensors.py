@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import random
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -751,3 +752,28 @@ def test_folded_rows_come_out_as_they_went_in(names):
 
         rows = [(name, "float32", (2, 3), {"device": "meta"} if len(name) % 2 else None) for name in names]
         assert [row[1:] for row in tensors.unfolded_rows(facts)] == rows
+
+
+def test_keys_that_the_config_lacks_are_told_once_each():
+    """
+    Each key that is not there is told once, for the first rule that needs it, and one that is null as null; no more than three
+    are written out.
+    """
+    module = {"q": torch.zeros(8, 4), "k": torch.zeros(2, 4), "o": torch.zeros(4, 8)}
+    dims = {"h": "config.hidden_size", "H": "config.heads", "d": "config.text.head_dim"}
+    spec = {"q": "[H*d h]", "k": "[d h]", "o": "[h H*d]"}
+
+    none = examine_here(TensorShapeSane(module, spec, dims=dims, config={}))
+    null = examine_here(
+        TensorShapeSane(module, spec, dims=dims, config={"hidden_size": None, "heads": 4, "text": None})
+    )
+
+    assert (UNKNOWN, Cause.MISSING) == (none.verdict, none.cause)
+    assert {"hidden_size", "heads", "text.head_dim"} == set(re.findall(r"config has no key (\S+), which", none.reason))
+    assert null.reason.startswith("config has no key text.head_dim, which q needs; config has hidden_size=null, which")
+
+    many = {f"w{n}": f"[x{n}]" for n in range(7)}
+    dims = {f"x{n}": f"config.x{n}" for n in range(7)}
+    short = examine_here(TensorShapeSane({name: torch.zeros(3) for name in many}, many, dims=dims, config={}))
+    assert 3 == short.reason.count("no key")
+    assert short.reason.endswith("(and 4 more)")

@@ -40,6 +40,9 @@ SLOWEST_DISK = 30e6
 
 SAMPLED_FILES, SAMPLED_TENSORS = 20, 64
 
+TOLD = 3
+"""What could not be told, in one reason; the rest is counted."""
+
 MANY = 20_000
 """Tensors from which on the search for reference cycles costs a third of the time, and finds none."""
 
@@ -294,13 +297,14 @@ class TensorShapeSane(Check):
                 reason += f"; could not tell: {outcome.unknown[0][1]}"
             return Finding(FAIL, reason, facts=told)
         if outcome.unknown:
-            cause, sentence = outcome.unknown[0]
-            more = f" (and {len(outcome.unknown) - 1} more)" if len(outcome.unknown) > 1 else ""
+            sentence = "; ".join(words for _, words in outcome.unknown[:TOLD])
+            left = len(outcome.unknown) - TOLD
+            more = f" (and {left} more)" if left > 0 else ""
             no_config = (
                 facts.get("config_missing") and not isinstance(self.config, Mapping) and "has no key" in sentence
             )
             why = f"; {facts['config_missing']}" if no_config else ""
-            return Finding(UNKNOWN, sentence + why + more, cause=Cause(cause), facts=told)
+            return Finding(UNKNOWN, sentence + why + more, cause=Cause(outcome.unknown[0][0]), facts=told)
         if outcome.examined == outcome.extra and not any(
             rule.kind in ("files", "meta", "config") for rule in self.compiled.spec.rules
         ):

@@ -199,6 +199,8 @@ def needed(compiled: Compiled) -> Iterable[tuple[str, str]]:
 
 # Constants.
 
+MISSING = object()
+
 
 class Constants:
     """Dims given by number or by config, each with where its number comes from."""
@@ -224,6 +226,17 @@ class Constants:
             found = found[part]
         text = json.dumps(found, default=str) if not isinstance(found, (list, tuple)) else f"{len(found)} values"
         return Bound(found, f"{self._file} {name[7:]}={text}")
+
+    def lack(self, name: str) -> str:
+        """How the config lacks a key: `config.json has no key head_dim`, or `config.json has head_dim=null`."""
+        parts, found = name.split(".")[1:], self._config
+        for part in parts:
+            found = found.get(part, MISSING) if isinstance(found, Mapping) else MISSING
+        return (
+            f"{self._file} has {'.'.join(parts)}=null"
+            if found is None
+            else f"{self._file} has no key {'.'.join(parts)}"
+        )
 
     def _dim(self, name: str) -> Bound:
         expr = self._exprs[name]

@@ -65,6 +65,7 @@ class Solver:
         self.shares: list[tuple[Plan, int]] = []
         self.companions: list[Entry] = []
         self.wanted: dict[str, Want] = {}
+        self.unbound: set[str] = set()
         self.wanted_alike: dict[tuple[Any, ...], Want] = {}
         self.fitting: dict[tuple[Any, ...], list[Want]] = {}
         self.spoken: dict[int, Speech] = {}
@@ -431,10 +432,12 @@ class Solver:
         return f" [{joined(found)}]" if any(found) else ""
 
     def cannot(self, name: str, plan: Plan) -> None:
-        """A name without a value: not a fault of the data, but no pass either."""
+        """A name without a value: not a fault of the data, but no pass either. Told for the first rule that needs it."""
+        if name in self.unbound:
+            return
+        self.unbound.add(name)
         if name.startswith("config."):
-            sentence = f"{self.constants._file} has no key {name[7:]}, which {plan.rule.key} needs"
-            self.tell("missing", sentence)
+            self.tell("missing", f"{self.constants.lack(name)}, which {plan.rule.key} needs")
         else:
             self.tell("ambiguous", f"nothing in the data binds {name}, which {plan.rule.key} needs")
 
