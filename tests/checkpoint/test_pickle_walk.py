@@ -111,6 +111,37 @@ def test_memo_bomb():
         walk(data)
 
 
+NESTED_KEY = b")q\0" + b"".join(b"h%ch%c\x86q%c" % (n, n, n + 1) for n in range(60)) + b"0"
+USES_OF_A_KEY = {
+    "SETITEM": b"}h\x3cNs.",
+    "SETITEMS": b"}(h\x3cNu.",
+    "DICT": b"(h\x3cNd.",
+    "ADDITEMS": b"\x8f(h\x3c\x90.",
+    "FROZENSET": b"(h\x3c\x91.",
+    "a set from a list": b"cbuiltins\nset\n](h\x3ce\x85R.",
+    "pairs": b"ccollections\nOrderedDict\n](h\x3cN\x86e\x85R.",
+    "a dict that is dropped again": b"}h\x3cNs0N.",
+}
+
+
+@pytest.mark.parametrize("use", USES_OF_A_KEY)
+def test_keys_that_unfold(use):
+    """
+    A nest of empty tuples that is a key, or of a set, is small until it is hashed: 2^60 steps, whatever becomes of it then.
+    """
+    with pytest.raises(CannotSee, match="unfolds to more than"):
+        walk(b"\x80\4" + NESTED_KEY + USES_OF_A_KEY[use])
+
+
+def test_keys_that_are_tuples():
+    """
+    Tuples are keys as they stand; the same ones over and over are no bomb.
+    """
+    value = {(1, ("a", (None, 2))): 1, (3, 4): {5: (6, (7,))}, frozenset([(8, (9, 10))]): ()}
+
+    assert walk(pickle.dumps([value] * 1000, 4)).end == len(pickle.dumps([value] * 1000, 4))
+
+
 @pytest.mark.parametrize(
     ("data", "words"),
     [

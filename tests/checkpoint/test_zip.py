@@ -227,7 +227,7 @@ def test_view_outside_of_its_storage(tmp_path):
     assert "tensor 'embed.weight' reaches to byte" in finding.reason
 
 
-@pytest.mark.parametrize("text, verdict", [(b"zz\n", FAIL), (b"", FAIL), (b"2", PASS), (b" 10\n", PASS)])
+@pytest.mark.parametrize(("text", "verdict"), [(b"zz\n", FAIL), (b"", FAIL), (b"2", PASS), (b" 10\n", PASS)])
 def test_version_is_a_number(tmp_path, text, verdict):
     """
     torch reads a number from the record `version`, and refuses a file in which there is none.

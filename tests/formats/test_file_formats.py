@@ -165,6 +165,13 @@ def test_appended_bytes(tmp_path, name, junk):
         assert found.verdict is not PASS, found.reason
 
 
+def folder_for(path):
+    """A folder in the place of a file, beside the model."""
+    path.unlink()
+    path.mkdir()
+    return path.parent / "x.onnx"
+
+
 BROKEN = {
     "npy: shape of more than it has": (
         lambda p: w.rewrite(GOOD["npy"](p), b"(3, 4), }", b"(3, 5), }"),
@@ -225,6 +232,22 @@ BROKEN = {
         "takes 12 bytes, 8 are stored",
     ),
     "onnx: nothing stored": (lambda p: w.onnx_model(p / "x.onnx", [w.onnx_tensor("w", (3,), 1)]), "no elements stored"),
+    "onnx: one name twice": (
+        lambda p: w.onnx_model(p / "x.onnx", [w.onnx_tensor("w", (1,), 1, bytes(4))] * 2),
+        "two initializers are called 'w'",
+    ),
+    "onnx: elements in two places": (
+        lambda p: w.onnx_model(p / "x.onnx", [w.onnx_tensor("w", (1,), 1, bytes(4), floats=[1])]),
+        "in 2 places",
+    ),
+    "onnx: elements inside and outside": (
+        lambda p: w.onnx_model(p / "x.onnx", [w.onnx_tensor("w", (1,), 1, bytes(4), {"location": "d"})]),
+        "in 2 places",
+    ),
+    "onnx: a folder for data": (
+        lambda p: folder_for(w.onnx_external(p / "x.onnx").parent / "model.data"),
+        "is a directory, not the file",
+    ),
     "onnx: no opset": (lambda p: w.onnx_model(p / "x.onnx", [], opset=False), "no opset_import"),
     "onnx: data cut": (lambda p: w.onnx_external(p / "x.onnx", data=bytes(4100)), "truncated"),
     "onnx: data empty": (lambda p: w.onnx_external(p / "x.onnx", data=b""), "truncated"),

@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 import struct
 import zipfile
 
@@ -256,7 +257,7 @@ BROKEN = {
         "deepspeed", lambda c: cut_into(c / "global_step1000", {(1, 0): 4, (2, 1): 8}), "their partition_count is 4 and 8",
     ),
     "deepspeed: cut into more than are there": (
-        "deepspeed", lambda c: cut_into(c / "global_step1000", {(0, 0): [2, 6]}), "cut into 6 parts (partition_count), 4 are there",
+        "deepspeed", lambda c: cut_into(c / "global_step1000", {(0, 0): [2, 6]}), "cut into 6 parts (partition_count), 4 are",
     ),
     "megatron: the iteration is not there": (
         "megatron", lambda c: (c / "latest_checkpointed_iteration.txt").write_text("900"), "no iter_0000900",
@@ -390,6 +391,11 @@ BROKEN = {
     ),
     "hub repository: refs/main leads nowhere": (
         "hub repository", lambda c: (c / "refs" / "main").write_text("f" * 40), "refs/main names",
+    ),
+    "hub repository: the snapshots are gone": ("hub repository", lambda c: shutil.rmtree(c / "snapshots"), "refs/main names"),
+    "hub repository: nothing left but blobs": (
+        "hub repository", lambda c: [shutil.rmtree(c / name) for name in ("snapshots", "refs")] and (c / "refs").mkdir(),
+        "there is no snapshot",
     ),
     "hub local_dir: a download was not finished": (
         "hub local_dir",

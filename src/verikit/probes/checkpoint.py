@@ -387,7 +387,10 @@ def _member(place, base, member, owner, look):
         owner.unseen(_cause(error), "%s: %s" % (member.path, error.strerror))
         return None
     except CannotSee as error:
-        owner.unseen(error.cause, error.reason)
+        if error.facts.get("kind") == "a directory" and member.required:
+            owner.fault("missing", "%s is a directory, not the file that it should be" % member.path)
+        else:
+            owner.unseen(error.cause, error.reason)
         return None
     if member.size is not None and layout.size != member.size and layout.needed is None:
         _wrong_size(layout, member.size)

@@ -77,7 +77,7 @@ MODELS = {"unet", "transformer", "vae"}
 
 # `fits` is asked with the sorted names in the folder.
 FOLDERS = (
-    Row("hub", lambda names: ".cache" in names or ("snapshots" in names and ("blobs" in names or "refs" in names))),
+    Row("hub", lambda names: ".cache" in names or len({"snapshots", "blobs", "refs"} & set(names)) > 1),
     Row("pipeline", lambda names: "model_index.json" in names or ("scheduler" in names and MODELS & set(names))),
     Row("sharded", lambda names: any(name.endswith(".index.json") or "-of-" in name for name in names)),
     Row("dcp", lambda names: any(name in (".metadata", ".metadata.tmp") or name.endswith(".distcp") for name in names)),

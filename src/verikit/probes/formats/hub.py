@@ -69,7 +69,7 @@ def is_snapshot(place, folder, names):
 
 def structure(place, folder, names, layout):
     """Every file that was downloaded is there, and its hash is known."""
-    if "snapshots" in names and ("blobs" in names or "refs" in names):
+    if ("snapshots" in names) + ("blobs" in names) + ("refs" in names) > 1:
         _repository(place, folder, names, layout)
     elif is_snapshot(place, folder, names):
         _snapshot(place, folder, layout)
@@ -97,12 +97,14 @@ def _repository(place, folder, names, layout):
     begun = [name for name in blobs if name.endswith(".incomplete")]
     if begun:
         layout.warn("temporary", "%d downloads were not finished, such as blobs/%.80s" % (len(begun), begun[0]))
-    commits = place.listdir(os.path.join(folder, "snapshots"))
+    commits = place.listdir(os.path.join(folder, "snapshots")) if "snapshots" in names else []
     refs = place.listdir(os.path.join(folder, "refs")) if "refs" in names else []
     wanted = folders.text_of(place, os.path.join(folder, "refs"), "main") if "main" in refs else None
     if wanted is None and len(commits) == 1:
         wanted = commits[0]
-    if wanted is None:
+    if not commits and wanted is None:
+        layout.fault("missing", "there is no snapshot: nothing was downloaded, or it was taken away")
+    elif wanted is None:
         layout.unseen("ambiguous", "%d snapshots and no refs/main: say which, by its path" % len(commits))
     elif wanted not in commits:
         layout.fault("missing", "refs/main names the snapshot %.60s, which is not there" % wanted)

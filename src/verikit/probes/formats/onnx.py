@@ -101,22 +101,28 @@ class _Walk:
         """How often each field stands in a message that reaches to `end`."""
         if depth > DEPTH:
             raise CannotSee("bound_reached", "messages nested more than %d deep" % DEPTH)
-        seen, inner = {}, INNER[name]
+        seen, inner, named = {}, INNER[name], set()
         while self.cursor.offset < end:
             number, wire, value = self.field(end)
             seen[number] = seen.get(number, 0) + 1
             if wire != 2 or number not in inner:
                 self.over(wire, value)
             elif inner[number] == "tensor":
-                self.tensor(value)
+                self.once(self.tensor(value), named if name == "graph" else set())
             else:
                 self.message(inner[number], value, depth + 1)
         if self.cursor.offset > end:
             raise Broken("bad_header", "a field reaches beyond its message", end)
         return seen
 
+    def once(self, name, named):
+        """An initializer has a name of its own in its graph; of two, loaders differ in which they take."""
+        if name and name in named:
+            self.layout.fault("duplicate", "two initializers are called %.100r" % name)
+        named.add(name)
+
     def tensor(self, end):
-        """One TensorProto: its shape, type, name, and where its elements are."""
+        """The name of one TensorProto, whose shape, type, and elements' place are told."""
         self.tensors += 1
         if self.tensors > TENSORS:
             raise CannotSee("bound_reached", "more than %d tensors" % TENSORS)
@@ -146,6 +152,7 @@ class _Walk:
                 stored[number] = (None, 0)  # numbers one by one, as proto2 wrote them: not counted
             self.over(wire, value)
         self.judge(name, dims, kind, external, pairs, stored)
+        return name
 
     def text(self, end, most):
         if end - self.cursor.offset > most:
@@ -174,6 +181,9 @@ class _Walk:
             layout.fault("bad_size", "%s has no size: %s %s" % (what, dtype, dims))
             return
         nbytes = (elements(dims) * bits + 7) // 8
+        places = external + sum(begin is None or found > 0 for begin, found in stored.values())
+        if places > 1:
+            layout.fault("mismatch", "%s has its elements in %d places; one is allowed" % (what, places))
         if external:
             self.outside.append((name, dtype, dims, nbytes, pairs))
         elif 9 in stored:

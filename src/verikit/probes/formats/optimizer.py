@@ -102,7 +102,7 @@ def _one_step(name, numbers, layout):
 
 
 def _same_entries(name, states, layout):
-    """Fewer entries than others, or more. Other ones are another form of state: Adafactor keeps rows and columns of a matrix."""
+    """Fewer entries than others, or more. Other ones are a form of their own: Adafactor's of a matrix, its rows and columns."""
     kinds = Counter(frozenset(map(str, state)) for state in states if type(state) is dict)
     usual = kinds.most_common(1)[0][0] if kinds else frozenset()
     odd = min((kind for kind in kinds if kind < usual or kind > usual), key=kinds.get, default=None)

@@ -137,7 +137,7 @@ def walk(data, layout=None, where="", start=0, opcodes=OPCODES, build=None, idio
     try:
         with uncollected():
             machine.run(opcodes)
-            _bounded_nest(machine.walk.root)
+            _bounded_nest([machine.walk.root, machine.hashed])
     except (IndexError, struct.error):
         raise Broken("bad_pickle", "the pickle breaks off at byte %d" % machine.at, machine.at) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -191,6 +191,7 @@ class _Machine:
         self.idioms, self.idiom, self.begins = idioms or {}, None, None
         self.walk = Walk()
         self.names, self.members, self.inside, self.level = self.walk.names, 0, 0, 0
+        self.hashed = []  # nests that are keys, or of sets: an unpickler walks all that they unfold to
 
     def run(self, opcodes):
         # A state dict of 10^5 tensors has 3,200,000 opcodes: the ten commonest are handled here, in the order
@@ -351,6 +352,8 @@ class _Machine:
             build = self.build.get(function.name)
             plain = build(args) if build else None
             if plain is not None:
+                if plain and type(plain) in _HASHING:
+                    self.set_of(plain)
                 return plain
         elif type(function) is Call and function.name == GETATTR:
             function.function.use = CALLED  # a member is a value; what is called was a method
@@ -396,12 +399,22 @@ class _Machine:
         """`target[key] = value` for the flat list key, value, key, value …"""
         if type(target) is dict:
             for at in range(0, len(items), 2):
-                target[_key(items[at])] = items[at + 1]
+                target[self.keyed(items[at])] = items[at + 1]
         elif type(target) is Call:
             pairs = [(items[at], items[at + 1]) for at in range(0, len(items), 2)]
             target.items = (target.items or []) + pairs
         else:
             _changed(target)
+
+    def keyed(self, item):
+        key = _key(item)
+        if key is not item and type(item) is tuple:
+            self.hashed.append(item)
+        return key
+
+    def set_of(self, items):
+        self.hashed.extend(_keys_of(items))
+        return items
 
     def extend(self, target, items):
         if type(target) is list:
@@ -456,6 +469,15 @@ def _key(item):
 
 
 _ATOMS = frozenset((str, int, float, bool, bytes, type(None), Global))
+
+
+def _keys_of(plain):
+    """The nests among the keys of what `_PLAIN` made: a dict from pairs, a list for a set."""
+    keys = (key.id if type(key) is Persistent else key for key in plain)
+    return [key for key in keys if type(key) is tuple]
+
+
+_HASHING = frozenset((dict, list))
 
 
 def _today(module, attribute):
@@ -642,6 +664,11 @@ def _append(machine):
     machine.extend(machine.stack[-1], [item])
 
 
+def _add_items(machine):
+    items = machine.marked()
+    machine.extend(machine.stack[-1], machine.set_of(items))
+
+
 def _appends(machine):
     items = machine.marked()
     machine.extend(machine.stack[-1], items)
@@ -694,7 +721,7 @@ for _op, _act in {
     b"\x98": lambda machine: None,
     b"l": _pushed(lambda machine: machine.marked()),
     b"d": _pushed(_dict),
-    b"\x91": _pushed(lambda machine: machine.marked()),
+    b"\x91": _pushed(lambda machine: machine.set_of(machine.marked())),
     b"\x85": _tuple(1),
     b"\x87": _tuple(3),
     b"c": _pushed(_global),
@@ -711,7 +738,7 @@ for _op, _act in {
     b"u": _set_items,
     b"a": _append,
     b"e": _appends,
-    b"\x90": _appends,
+    b"\x90": _add_items,
     b"P": _pushed(lambda machine: _persistent(machine, machine.line().decode("utf-8", "replace"))),
     b"Q": _pushed(lambda machine: _persistent(machine, machine.stack.pop())),
     b"g": _pushed(lambda machine: machine.memo[_index(machine.line())]),
