@@ -182,6 +182,10 @@ BROKEN = {
         "has the shape",
     ),
     "dcp: a piece's end zeroed": ("dcp", lambda c: zero_end(c, "model.layer.weight"), "model.layer.weight"),
+    "dcp: bytes zeroed": ("dcp", lambda c: overwrite(c, "step", 0, None), "begins with zeros"),
+    "dcp: the beginning of bytes zeroed": ("dcp", lambda c: overwrite(c, "step", 0, 200), "piece 'step'"),
+    "dcp: the first bytes of bytes lost": ("dcp", lambda c: overwrite(c, "step", 0, 4, b"\xff"), "piece 'step'"),
+    "dcp: the end of bytes zeroed": ("dcp", lambda c: overwrite(c, "step", -200, None), "the ZIP directory at the end"),
     "dcp of safetensors: cut": ("dcp of safetensors", lambda c: w.cut(c / D, -8), "truncated"),
     "dcp of safetensors: pieces not there": ("dcp of safetensors", lambda c: w.remove(c / D), "missing"),
     "dcp of safetensors: a piece less": (
@@ -470,12 +474,18 @@ def swap(value, one, other):
     first.length, second.length = second.length, first.length
 
 
-def zero_end(folder, name):
-    """Zeros over the last KiB of a piece, where its ZIP directory is."""
+def overwrite(folder, name, start, end, byte=b"\0"):
+    """One byte over and over, within a piece."""
     _, info = piece(pickle.loads((folder / ".metadata").read_bytes()), name)
     data = bytearray((folder / D).read_bytes())
-    data[info.offset + info.length - 200 : info.offset + info.length] = bytes(200)
+    span = range(info.offset, info.offset + info.length)[start:end]
+    data[span.start : span.stop] = byte * len(span)
     (folder / D).write_bytes(data)
+
+
+def zero_end(folder, name):
+    """Zeros over the last bytes of a piece, where its ZIP directory is."""
+    overwrite(folder, name, -200, None)
 
 
 def short_partition(folder):
@@ -592,6 +602,30 @@ def test_metadata_that_would_run(tmp_path):
 
     assert found.verdict is FAIL
     assert "unsafe pickle" in found.reason
+
+
+@pytest.mark.parametrize("depth", ["structure", "content"])
+def test_bytes_of_no_known_form(tmp_path, depth):
+    """
+    Bytes that a planner of somebody's own put there may be anything: UNKNOWN, at no depth a pass.
+    """
+    path = w.dcp(tmp_path / "c")
+    overwrite(path, "step", 0, None, b"\x5a")
+
+    found = look(path, depth=depth)
+
+    assert (found.verdict, found.cause) == (UNKNOWN, Cause.UNSUPPORTED)
+    assert "the piece 'step' is of no known form" in found.reason
+
+
+def test_a_piece_zeroed_is_not_a_cut_file(tmp_path):
+    """
+    A piece whose end is gone in a file of the right length is told as that, and not as a truncated file.
+    """
+    path = w.dcp(tmp_path / "c")
+    zero_end(path, "model.layer.weight")
+
+    assert "truncated" not in look(path).reason
 
 
 def test_a_piece_of_another_save(tmp_path):

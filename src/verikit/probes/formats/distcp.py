@@ -26,14 +26,10 @@ def structure(file, layout):
 
 
 def _piece(part, piece, layout):
-    if part.at(0, 4) != b"PK\3\4":
-        if piece.at is None:  # bytes of a Stateful of somebody's own may be anything
-            layout.warn(
-                "unchecked", "the piece %.100r is of no known form; nothing tells whether it is whole" % piece.name
-            )
-            layout.span(piece.name, part.base, part.size)
-        else:
-            layout.fault("bad_header", "the piece %.100r is no file of torch.save" % piece.name, piece.offset)
+    head = part.at(0, 64)
+    if head[:4] != b"PK\3\4" and part.at(max(0, part.size - 22), 4) != b"PK\5\6":  # either end shows what it was
+        _other(head, piece, layout)
+        layout.span(piece.name, part.base, part.size)
         return
     inner = Layout(layout.path, part.size, "torch_zip")
     try:
@@ -43,10 +39,22 @@ def _piece(part, piece, layout):
     _merge(inner, piece, layout)
 
 
+def _other(head, piece, layout):
+    """A piece that is no file of torch.save: broken for a tensor; of a planner of somebody's own, bytes may be anything."""
+    if piece.at is not None or not head.strip(b"\0"):
+        what = "it begins with zeros" if not head.strip(b"\0") else "it begins with %s" % head[:8].hex(" ")
+        layout.fault("bad_header", "the piece %.100r is no file of torch.save: %s" % (piece.name, what), piece.offset)
+    else:
+        what = "the piece %.100r is of no known form; nothing tells whether it is whole"
+        layout.unseen("unsupported", what % piece.name)
+
+
 def _merge(inner, piece, layout):
     for rows, tell in ((inner.faults, layout.fault), (inner.unknowns, layout.unseen), (inner.warnings, layout.warn)):
         for row in rows:
-            tell(row["kind"], "piece %.100r: %s" % (piece.name, row["what"]), piece.offset)
+            # A piece has its length; what lacks of its end was overwritten, the file was not cut.
+            kind = "bad_header" if row["kind"] == "truncated" else row["kind"]
+            tell(kind, "piece %.100r: %s" % (piece.name, row["what"]), piece.offset)
     for span in inner.spans:
         layout.spans.append(span._replace(name="%s:%s" % (piece.name, span.name)))
     for row in inner.tensors if piece.at is not None and len(inner.tensors) == 1 else ():
