@@ -3745,3 +3745,30 @@ for name, state, more, lines in (
     ("tool-stops-at-a-part", "failed", {"alive": False}, [*[f"packed  {n}000 docs -> {n}.1 M tok, {n // 9} shards sealed" for n in range(1, 40)], "@@tokpack: cannot read '/mnt/nfs/raw/de-0031.zst': Stale file handle", "tokpack: stopping, shard 5 is unsealed and must be thrown away"]),
 ):  # fmt: skip
     add(f"shape-{name}", state, *lines, **more)
+EP = [f"ep 1 batch {n}/100 loss 2.{n}" for n in range(1, 101)]
+PIECES = [f"it {n * 100:6d} | nll 2.{n} | 31.2k tok/s" for n in range(1, 60)]
+for name, state, more, lines in (
+    ("nested-counter-at-its-whole", "died_silently", {"alive": False, "idle": 600}, ["args: epochs=20 lr=0.1", *EP, "ep 1 took 312.1 s, val acc 0.31"]),
+    ("best-of-all-parts", "finished", {"alive": False}, [*[line.replace("ep 1", f"ep {n}/3") for n in (1, 2, 3) for line in (*EP, "ep 1 took 312.1 s, val acc 0.31")], "highest val acc 0.31 (ep 2), kept as keep/ep2.pt", "total time 0:15:36"]),
+    ("measures-behind-the-last-count", "finished", {"alive": False}, [*PIECES, "held-out: nll 2.31 acc 0.612 on 10000 docs", "weights are in runs/7/last.safetensors", "stopping 8 workers ... stopped"]),
+    ("measures-that-recur", "died_silently", {"alive": False, "idle": 600}, [*PIECES[:30], "held-out: nll 2.31 acc 0.612 on 10000 docs", *PIECES[30:], "held-out: nll 2.21 acc 0.622 on 10000 docs"]),
+    ("best-one-loaded", "died_silently", {"alive": False, "idle": 600}, [*PIECES, "loading runs/7/best.safetensors for the final evaluation"]),
+    ("header-alone", "died_silently", {"alive": False, "idle": 600}, ["experiment 7", "Total parameters: 7.1B", "Trainable: 20M", "Total steps: 1000", "Batch size: 64"]),
+    ("summary-of-copies", "finished", {"alive": False}, [*[f"copied img_{n:05d}.png" for n in range(200)], "Files: 200", "Skipped: 3", "Bytes: 1.2 GB", "Elapsed: 00:12:33"]),
+    ("summary-of-a-surrender", "failed", {"alive": False}, [*[f"copied img_{n:05d}.png" for n in range(200)], "@@img_00200.png: write: no space left on device", "Files: 200", "Skipped: 1000", "Elapsed: 00:12:33"]),
+    ("end-in-chinese", "finished", {"alive": False}, [*[f"第 {n} 步 损失 2.{n}" for n in range(1, 60)], "训练完成，模型已保存到 /out/m.pt"]),
+    ("surrender-in-chinese", "failed", {"alive": False}, [*[f"第 {n} 步 损失 2.{n}" for n in range(1, 60)], "@@显存不足，训练中止"]),
+    ("end-in-french", "finished", {"alive": False}, [*[f"Itération {n} / 100  perte 2.{n}" for n in range(1, 101)], "Modèle enregistré dans modele.rds", "Terminé."]),
+    ("solver-ends", "finished", {"alive": False}, [*[f"Time = {n}\n\nExecutionTime = {n * 2}.1 s" for n in range(1, 100)], "End", "", "Finalising parallel run"]),
+    ("assertion-before-the-abort", "failed", {"alive": False, "kind": ("python_exception",)}, ["step 1", "@@train: src/x.cpp:99: int main(): Assertion `n>0' failed.", "Aborted (core dumped)"]),
+    ("crash-and-then-bye", "failed", {"alive": False}, [*PIECES, *FRAMES, "@@KeyError: 'lr'", "cleaning up", "bye"]),
+    ("waits-by-its-own-clock", "hung", {}, ["coordinator up", *[f"waiting for 3 of 8 workers (elapsed {n * 60} s)" for n in range(1, 60)]]),
+    ("waits-a-moment-by-its-own-clock", "starting", {}, ["coordinator up", *[f"waiting for 3 of 8 workers (elapsed {n * 6} s)" for n in range(1, 30)]]),
+    ("waits-for-messages", "starting", {}, ["connected to amqp://mq:5672", *[f"{now}:00 waiting for messages on queue jobs" for now in minutes(400, 600)]]),
+    ("heart-beats-without-work", "starting", {}, ["worker 3 registered", *[f"2025-11-04 {now}:00 heartbeat pending=0 inflight=0" for now in minutes(600, 720)]]),
+    ("heart-beats-over-work", "hung", {}, ["worker 3 registered", *[f"2025-11-04 {now}:00 heartbeat pending=12 inflight=4 done=100" for now in minutes(600, 720)]]),
+    ("heart-beats-and-work", "running", {}, ["worker 3 registered", *[f"2025-11-04 {now}:00 heartbeat pending=12 inflight=4 done={n}" for n, now in enumerate(minutes(600, 720))]]),
+    ("saves-as-long-as-it-said", "running", {"idle": 900}, [*[f"2025-11-04 10:00:{n},101 step {n} loss 2.{n}" for n in range(10, 50)], "2025-11-04 10:00:50,101 saving checkpoint (takes about 30 min)"]),
+    ("saves-for-hours", "hung", {"idle": 10800}, [*[f"2025-11-04 10:00:{n},101 step {n} loss 2.{n}" for n in range(10, 50)], "2025-11-04 10:00:50,101 saving checkpoint (takes about 30 min)"]),
+):  # fmt: skip
+    add(f"shape-{name}", state, *lines, **more)

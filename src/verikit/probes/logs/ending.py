@@ -25,6 +25,9 @@ NO_CURE = ("leave is taken", "totals", "a table", "a summary")
 BLOCK = 3
 """Rows, or named figures, that make a table or a summary."""
 
+REPEATED = 10
+"""Lines in forms that came before, among the last: a job at work, though nothing of it counts."""
+
 LAST_COUNTS = 6
 HEADS, WORDS = 600, 3
 """Beginnings of sentences that are remembered, by so many words."""
@@ -47,7 +50,11 @@ TALLY = re.compile(
 NAMED = re.compile(
     r"[\w()/@%. -]{1,40}[:=]\s{1,20}\S.{0,80}$|[\w()/@%.-]{1,30}(?: [\w()/@%.-]{1,20}){0,3}(?: {2,}|\t)\S.{0,60}$"
 )
-ROW = re.compile(r"[|│┃├┡┏└+].*[|│┃┤┩┓┘+]$|[=\-─━ ]{8,}$|\S+(?: \S+)*(?: {2,}\S+(?: \S+)*){2,}$")
+ROW = re.compile(r"[|│┃├┡┏└+].*[|│┃┤┩┓┘+]$|[=\-─━ ]{8,}$|\S+(?: \S+)*(?: {2,}\S+(?: \S+)*){1,12}$")
+PART = re.compile(r"\W{0,4}([^\W\d_]{1,20})[ =:#]{1,3}\d")
+OUTER = re.compile(
+    r"\W{0,4}(?!(?:[Rr]ank|[Ww]orker|[Nn]ode|[Gg][Pp][Uu]|[Pp]rocess|[Pp]id|[Hh]ost)\b)[^\W\d_]{2,20}[ =:#]{1,3}(\d{1,9})[ ,|:;-]+[^\W\d_]{2,20}[ =:#]+\d"
+)
 STARTS = re.compile(r"(?:\]|\)|:| -| \|) +(?=\S)")
 
 
@@ -61,11 +68,12 @@ class End:
 
     def __init__(self):
         self.signs, self.against, self.line, self.best = [], [], 0, 0
+        self.worked = 0  # how much work was counted; what repeats itself without a figure counts as little
 
     def add(self, name, weight, number=0):
         """Takes a piece of evidence in; a second one of a name weighs nothing."""
         rows = self.signs if weight > 0 else self.against
-        if name in [row[0] for row in rows]:
+        if not weight or name in [row[0] for row in rows]:
             return
         rows.append((name, weight))
         if weight > self.best or (weight == self.best and number):
@@ -94,6 +102,8 @@ def end_of(story):
     behind = _behind(story, rows)
     if not behind:
         return end
+    counted = sum(1 for event in story.progress if not event[6])
+    end.worked = max(counted, BLOCK * (len(rows) - len(behind) >= REPEATED))
     _whole(story, end, behind)
     for number, text in behind:
         _weigh(story, end, number, text, behind[-1][0])
@@ -178,7 +188,15 @@ def reached(story, number):
     counts = [event for event in story.progress if event[0] < number][-1:]
     if not counts or counts[0][4] is None or counts[0][3] != counts[0][4]:
         return False
-    return counts[0][1] != "epoch-batch" and not (counts[0][2] == "bar" and "poch" in counts[0][7])
+    return not nested(counts[0])
+
+
+def nested(event):
+    """Whether a counter counts within the part of another: `ep 1 batch 100/100`, a bar of an epoch."""
+    if event[1] == "epoch-batch" or (event[2] == "bar" and "poch" in event[7]):
+        return True
+    found = OUTER.match(undress(0, event[7].encode("utf-8", "replace")).text.strip())
+    return found is not None and float(found.group(1)) != event[3]
 
 
 def left(story, number, paces=0):
@@ -202,8 +220,9 @@ def _weigh(story, end, number, text, last):
         return
     if WEAK.search(text) and number != last:
         return  # `ok` is said of many a thing
-    named = NO_CLOSING.search(text)
-    worked = any(not event[6] for event in story.progress)
+    part = _of_a_part(story, text)
+    named = NO_CLOSING.search(text) or part
+    worked = end.worked
     prepared = PREPARED.match(text) and more_to_come(story)
     if EARLY.match(text):
         end.add("an early stop", 2, number)
@@ -212,15 +231,24 @@ def _weigh(story, end, number, text, last):
     if _says(CLOSING, text) and not prepared:
         end.add("words of an end" if not named else "the end of a part", 2 if not named else 0, number)
     if worked and _says(TOTALS, text):
-        end.add("totals", 2 if not named else 1, number)
+        end.add("totals", 2 if not named else 0 if part else 1, number)
     if worked and _says(BEST, text):
         end.add("the best or the whole", 1, number)
     if _says(PRODUCT, text) and not prepared:
         end.add("a product" if not named else "a product of a part", 2 if not named else 0, number)
     if _says(BYE, text):
-        end.add("leave is taken", 2, number)
+        end.add("leave is taken", 2 if not named else 0, number)
     if PATH.match(text) and reached(story, number):
         end.add("the path of what came", 2, number)
+
+
+def _of_a_part(story, text):
+    """Whether a sentence begins with the word and the number by which the last counter's begins, as `ep 3 took 12 s`."""
+    counts = [event for event in story.progress if not _late(story, event)][-1:]
+    if not counts:
+        return False
+    mine, its = (PART.match(one) for one in (text, undress(0, counts[0][7].encode("utf-8", "replace")).text.strip()))
+    return bool(mine and its) and mine.group(1) == its.group(1)
 
 
 def partly(text):
@@ -237,7 +265,7 @@ def more_to_come(story):
 
 def _blocks(story, end, behind):
     """A table, or named figures one below the other, behind work that was counted."""
-    if sum(1 for event in story.progress if not event[6]) < BLOCK:
+    if end.worked < BLOCK:
         return
     for name, pattern in (("a table", ROW), ("a summary", NAMED)):
         run = 0

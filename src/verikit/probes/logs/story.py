@@ -91,7 +91,7 @@ LOUD = 500
 """Signs of failure behind which a line of level ERROR is no longer searched through."""
 
 
-MEASURED = re.compile(tables.MEASURED)
+MEASURED, WORKED = re.compile(tables.MEASURED), re.compile(tables.WORKED)
 OF = next(row[2] for row in PROGRESS if row[0] == "of")
 
 
@@ -341,7 +341,11 @@ class Story(Tracebacks):
         counted = None
         if marker == "done":
             return self._counter(line, text, figures=False) or True  # what it sums up is no loss of the last steps
-        if sign is None and line.level < 40 and not ("retry" in excuses and HEARTBEAT.search(text)):
+        if (
+            sign is None
+            and line.level < 40
+            and not ("retry" in excuses and HEARTBEAT.search(text) and not WORKED.search(text))
+        ):
             counted = self._counter(line, text)
         if "retry" in excuses or (sign and sign["role"] == "soft"):
             self._retry(line, text)
@@ -467,7 +471,11 @@ class Story(Tracebacks):
             found = may(words, text) and search(text)
             if not found:
                 continue
-            if name in ("counter", "of", "percent", "shard-file", "epoch", "step") and HEARTBEAT.search(text):
+            if (
+                name in ("counter", "of", "percent", "shard-file", "epoch", "step")
+                and HEARTBEAT.search(text)
+                and not WORKED.search(text)
+            ):
                 continue
             if role == "item" and UNFINISHED.search(text):
                 continue

@@ -4,7 +4,7 @@
 import re
 
 from verikit.probes.logs import clock, tables
-from verikit.probes.logs.ending import LAST_COUNTS, PREPARED, end_of, folded, ill, last_counted, more_to_come
+from verikit.probes.logs.ending import LAST_COUNTS, PREPARED, end_of, folded, ill, last_counted, more_to_come, nested
 from verikit.probes.logs.envelopes import undress
 from verikit.probes.logs.rows import BEGINS_AGAIN, PHASES
 from verikit.probes.logs.sentences import key_of
@@ -23,6 +23,7 @@ IDLE_STATS = 6
 STOP_LINES = 400
 DRAINED = 20
 WORDS_APART, SENTENCES = 6, 10
+IDLE = re.compile(tables.IDLE)
 END_LINES = 60
 """Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
 
@@ -463,8 +464,9 @@ def _progress(story):
 
 def _whole(story, work):
     """Whether a counter reached its whole at the end. One that has begun again since an earlier whole (epochs) says nothing."""
-    for line, name, role, value, whole, _stage, _setup, _ in work[-LAST_COUNTS:]:
-        if whole is None or value != whole or whole <= 1 or role == "bar" or name == "epoch-batch":
+    for event in work[-LAST_COUNTS:]:
+        line, name, role, value, whole = event[:5]
+        if whole is None or value != whole or whole <= 1 or role == "bar" or nested(event):
             continue
         if name == "percent" and line < story.last - 2:
             continue
@@ -495,10 +497,13 @@ def _retry(story, ready):
     """The endless waiting at the end of the log, if that is what it is: no counter moves any more, one sentence repeats."""
     last = _last_move(story)
     forms = [form for form in story.retry_forms.values() if form[4] > last and form[1] >= 3]
+    forms = [form for form in forms if FAILING.search(form[2]) or not IDLE.search(form[2])]
     if not forms:
         return _standing(story, ready)
     first, count, excerpt, stamp_first, _end, stamp_last = max(forms, key=lambda form: form[1])
     seconds = clock.between(clock.stamp(stamp_first), clock.stamp(stamp_last))
+    spent = clock.own(stamp_last) - clock.own(stamp_first)
+    seconds = spent if seconds is None and spent > 0 else seconds
     steps = [clock.stamp(event[7]) for event in list(story.progress)[-12:] if not event[6]]
     gaps = [clock.between(one, two) or 0.0 for one, two in zip(steps, steps[1:])]
     patience = max([RETRY_SECONDS if FAILING.search(excerpt) else WAIT_SECONDS, *(5 * gap for gap in gaps)])
@@ -520,7 +525,6 @@ CYCLE = 4
 """Sentences that may take turns in saying the same."""
 
 IDLE_LINES = 5
-IDLE = re.compile(tables.IDLE)
 
 
 def _standing(story, ready):
