@@ -64,6 +64,11 @@ SHAPE = st.builds(
     st.lists(AXIS, max_size=2),
 )
 NUMBER = st.one_of(st.integers(-1000, 1000), st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 4))).map(Num)
+STATISTIC = st.one_of(
+    st.sampled_from(["nonzero", "constant"]).map(predicates.Atom),
+    st.builds(lambda word, n: predicates.Atom(word, (">=", n)), st.sampled_from(["rms", "sum", "min"]), NUMBER),
+    st.builds(lambda n, m: predicates.Atom("count", (n, "..", m, m)), NUMBER, NUMBER),
+)
 ATOM = st.one_of(
     st.sampled_from(
         [*"finite nonzero constant rising falling distinct real dense contiguous owned".split(), "rows distinct"]
@@ -85,6 +90,7 @@ ATOM = st.one_of(
     st.just(predicates.Atom("on", ("cpu", "cuda"))),
     st.just(predicates.Atom("planes distinct", (Num(0),))),
     st.just(predicates.Atom("tied", ("model.embed_tokens.weight",))),
+    st.just(predicates.Atom("companion", (".qweight -> .scales", "f16[ceil(8*r/g) o]"))),
     st.just(predicates.Atom("companion", ("_scale_inv", "f32[ceil(r/128) ceil(c/128)] & nonzero"))),
 )
 
@@ -96,11 +102,19 @@ def joined(kind):
     )
 
 
-PREDICATE = st.recursive(
-    ATOM,
-    lambda inner: st.one_of(joined(predicates.All)(inner), joined(predicates.Any_)(inner), inner.map(predicates.Not)),
-    max_leaves=5,
-)
+def tree(leaf):
+    """Predicates of leaves joined by &, |, ~."""
+    return st.recursive(
+        leaf,
+        lambda inner: st.one_of(
+            joined(predicates.All)(inner), joined(predicates.Any_)(inner), inner.map(predicates.Not)
+        ),
+        max_leaves=5,
+    )
+
+
+EACH = st.builds(predicates.Each, st.none() | st.integers(-3, 3).map(Num), tree(STATISTIC))
+PREDICATE = tree(st.one_of(ATOM, EACH))
 
 
 @given(EXPR.filter(flat_or))

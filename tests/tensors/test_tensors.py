@@ -754,6 +754,31 @@ def test_folded_rows_come_out_as_they_went_in(names):
         assert [row[1:] for row in tensors.unfolded_rows(facts)] == rows
 
 
+def test_companions_by_another_end(tmp_path):
+    """
+    A companion's name may replace the end of a tensor's; one that lacks or has another shape is named, and `strict` knows it.
+    """
+    spec = {"**.qweight": "i32[r o] & companion(.qweight->.scales, f16[ceil(8*r/32) o] & nonzero)"}
+    tensors = {}
+    for n in range(3):
+        tensors[f"l.{n}.qweight"] = torch.zeros(16, 6, dtype=torch.int32)
+        tensors[f"l.{n}.scales"] = torch.ones(4, 6, dtype=torch.float16)
+    good = examine_here(TensorShapeSane(tensors, spec, strict=True))
+    del tensors["l.1.scales"]
+    tensors["l.2.scales"] = torch.ones(1, 6, dtype=torch.float16)
+    bad = examine_here(TensorShapeSane(tensors, spec, strict=True))
+
+    assert PASS is good.verdict, good.reason
+    assert FAIL is bad.verdict
+    assert "l.1.scales: missing: the companion of i32" in bad.reason
+    assert "l.2.scales axis 0 (ceil(8*r/32)): 1, expected 4" in bad.reason
+    assert "l.0" not in bad.reason
+    other = examine_here(TensorShapeSane({"w": torch.zeros(2, 2)}, "w: [r c] & companion(.weight -> .scale, [r])"))
+    assert (UNKNOWN, Cause.AMBIGUOUS) == (other.verdict, other.cause)
+    with pytest.raises(ValueError, match="is no suffix"):
+        TensorShapeSane({}, "w: [r c] & companion(a -> b -> c, [r])")
+
+
 def test_keys_that_the_config_lacks_are_told_once_each():
     """
     Each key that is not there is told once, for the first rule that needs it, and one that is null as null; no more than three

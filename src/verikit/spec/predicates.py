@@ -130,6 +130,16 @@ def conjuncts(predicate: Predicate | None) -> tuple[Predicate, ...]:
     return predicate.parts if isinstance(predicate, All) else (predicate,)
 
 
+def companion_of(name: str, suffix: str) -> str:
+    """The companion's name.  Raises Inexact if the name does not end as it should, to be replaced."""
+    old, arrow, new = suffix.partition(" -> ")
+    if not arrow:
+        return name + suffix
+    if not name.endswith(old):
+        raise arithmetic.Inexact(f"the name of {name} does not end in {old}, which that of its companion has as {new}")
+    return name.removesuffix(old) + new
+
+
 def needs_values(predicate: Predicate) -> bool:
     return any(atom.word in ELEMENT or atom.word in WHOLE for atom in atoms(predicate))
 
@@ -354,7 +364,14 @@ class _Reader:
         suffix, comma, spec = inside.partition(",")
         if not comma:
             raise self.wrong("companion takes a suffix and a spec: companion(_scale_inv, f32[ceil(r/128) ceil(c/128)])")
-        return Atom(word, (suffix.strip(), spec.strip()))
+        return Atom(word, (self.suffix(suffix), spec.strip()))
+
+    def suffix(self, text: str) -> str:
+        """`_scale_inv`, or `.qweight -> .scales`: what is put behind a name, or in place of its end."""
+        ends = [end.strip() for end in text.split("->")]
+        if len(ends) > 2 or not all(ends):
+            raise self.wrong(f"{text.strip()!r} is no suffix; write _scale_inv, or .qweight -> .scales")
+        return " -> ".join(ends)
 
 
 def parse(text: str) -> Predicate:

@@ -742,9 +742,9 @@ class Solver:
         return self.wanted[key]
 
     def companion(self, plan: Plan, entry: Entry, captured: dict[str, int], atom: predicates.Atom) -> None:
-        """`<name><suffix>` must exist, in any file of the check, with the shape that this tensor's dims give."""
+        """Its companion must exist, in any file of the check, with the shape that this tensor's dims give."""
         suffix, text = atom.arguments
-        name = entry.name + suffix
+        name = predicates.companion_of(entry.name, suffix)
         value = grammar.parse_value(text)
         rows = self.by_name.get(name, [])
         if not rows:
