@@ -9,6 +9,7 @@ from verikit.probes.logs.envelopes import undress
 ROWS = [
     ("step 3", "step 3", None, None, 0),
     ("[1]<stderr>:boom", "boom", 1, None, 0),
+    ("2025-01-10 10:00:00,123\tSUCC scripts.py:923 -- Ray runtime started.", "Ray runtime started.", None, None, 0),
     ("[01/10/2025-10:00:00] [E] [TRT] Error[4]: x", "Error[4]: x", None, None, 40),
     ("2025-01-10:10:00:00,123 INFO     [evaluator.py:206] Saving", "Saving", None, None, 20),
     ("2025-01-10T10:00:00.123+0000 | finalize | INFO - Compression", "Compression", None, None, 20),

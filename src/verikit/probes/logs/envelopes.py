@@ -67,6 +67,7 @@ ENVELOPES = (
     ("time-colon", r"\d{4}-\d\d-\d\d:" + _TIME + " "),
     ("source-level", r"[a-z_]\w{0,40} \| " + _LEVEL + " - "),
     ("trt", r"\[\d\d/\d\d/\d{4}-" + _TIME + r"\] \[(?P<level>[IWEV])\] (?:\[TRT\] )?"),
+    ("ray-cli", r"(?:VINFO|SUCC|PANIC|(?P<level>INFO|WARN|ERR)) [\w./]+\.py:\d+ -- "),
     ("tag-time", r"\[[a-z][\w-]{0,20}\] (?=\d{4}-\d\d-\d\d[ T]\d\d:)"),
     ("espnet", r"\([a-z_]\w*:\d+\) " + _LEVEL + ": "),
     (
@@ -113,7 +114,7 @@ _STARTS = {
     "bracketed-level-time": "[", "celery": "[", "redis": "0123456789", "worker": "(", "worker-rank": "(", "ray-daemon": "(", "rank": "[", "mpirun": "[",
     "number-before": "[", "numbered": "[", "srun": " 0123456789", "pod": "[", "bracketed-time": "[",
     "bracketed-clock": "[", "time": "0123456789", "clock": "0123456789", "uptime": "0123456789", "level-bracket": "[",
-    "level-name": "[", "tag-level": "[", "tag": "[", "level": " TDINSWECFdiwefc", "place": "[", "bracket-name": "[", "basic": "TDINSWECFdiwefc", "logfmt": "tlc", "log4j-main": "m", "horovod": "[", "time-colon": "0123456789", "source-level": "abcdefghijklmnopqrstuvwxyz_", "trt": "[", "tag-time": "[", "espnet": "(", "transformers": "[", "composer": "r", "submitit": "s", "d2": "[", "padded-level": "[", "level-source": "[", "airflow-day": "[", "airflow": "{", "postgres": "[", "k8s-event": "0123456789", "k8s-describe": "NW", "spring": " TDINSWECFdiwefc", "place-go": "s", "date": "SMTWF", "stream": "sS",
+    "level-name": "[", "tag-level": "[", "tag": "[", "level": " TDINSWECFdiwefc", "place": "[", "bracket-name": "[", "basic": "TDINSWECFdiwefc", "logfmt": "tlc", "log4j-main": "m", "horovod": "[", "time-colon": "0123456789", "source-level": "abcdefghijklmnopqrstuvwxyz_", "trt": "[", "ray-cli": "VSPIWE", "tag-time": "[", "espnet": "(", "transformers": "[", "composer": "r", "submitit": "s", "d2": "[", "padded-level": "[", "level-source": "[", "airflow-day": "[", "airflow": "{", "postgres": "[", "k8s-event": "0123456789", "k8s-describe": "NW", "spring": " TDINSWECFdiwefc", "place-go": "s", "date": "SMTWF", "stream": "sS",
     "level-logger": "-", "node": "abcdefghijklmnopqrstuvwxyz",
 }  # fmt: skip
 # Of rows that begin with a bracket: whether a digit (0), a letter (a) or a blank ( ) is the next character.
