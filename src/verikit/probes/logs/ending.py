@@ -131,13 +131,19 @@ def _behind(story, rows):
 
 def last_counted(story):
     """The line of the last count of work; 0 without one."""
-    return max([event[0] for event in story.progress if not _late(story, event)], default=0)
+    event = _last_event(story)
+    return event[0] if event else 0
 
 
-def _late(story, event):
-    """Whether a counter is only a figure in a last sentence: it never counted before."""
-    same = sum(1 for one in story.progress if one[1] == event[1] and one[4] == event[4])
-    return same < 2 and event[3] != event[4]
+def _last_event(story):
+    """The last count of work; a figure in a last sentence that never counted before is none."""
+    for place in range(len(story.progress) - 1, -1, -1):
+        event = story.progress[place]
+        if event[3] == event[4] or any(
+            one[1] == event[1] and one[4] == event[4] for n, one in enumerate(story.progress) if n != place
+        ):
+            return event
+    return None
 
 
 def _again(story, rows, number, text, last):
@@ -244,10 +250,10 @@ def _weigh(story, end, number, text, last):
 
 def _of_a_part(story, text):
     """Whether a sentence begins with the word and the number by which the last counter's begins, as `ep 3 took 12 s`."""
-    counts = [event for event in story.progress if not _late(story, event)][-1:]
-    if not counts:
+    last = _last_event(story)
+    if last is None:
         return False
-    mine, its = (PART.match(one) for one in (text, undress(0, counts[0][7].encode("utf-8", "replace")).text.strip()))
+    mine, its = (PART.match(one) for one in (text, undress(0, last[7].encode("utf-8", "replace")).text.strip()))
     return bool(mine and its) and mine.group(1) == its.group(1)
 
 
