@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zipfile
 
@@ -212,6 +213,21 @@ def test_truncated_of_a_known_size(tmp_path, whole):
     assert finding.reason.endswith(
         "truncated: 2.9 KiB of 16.6 GiB (17,852,470,761 bytes expected); the ZIP directory at the end is missing"
     )
+
+
+def test_more_in_a_storage_than_its_five(tmp_path):
+    """
+    torch unpacks what names a storage into just so many names: with more behind it no loader gets on.
+    """
+
+    # BININT1 or BININT2 with the number of elements, TUPLE; then twice None before the TUPLE.
+    def change(records):
+        return {**records, "data.pkl": re.sub(rb"([KM].{1,2})(tq.Q)", rb"\1NN\2", records["data.pkl"], count=1)}
+
+    finding = examine_here(CheckpointIntact(corpus.rebuilt(change)(tmp_path)))
+
+    assert finding.verdict is FAIL
+    assert "a persistent id that names no storage" in finding.reason
 
 
 def test_view_outside_of_its_storage(tmp_path):

@@ -51,8 +51,8 @@ def storage_of(item):
 
 
 def storage_named(pid):
-    """The same, by the id alone."""
-    if type(pid) is not tuple or len(pid) < 5 or pid[0] != "storage" or type(pid[1]) is not Global:
+    """The same, by the id alone: five items, six in the older format, which says of what a storage is a view."""
+    if type(pid) is not tuple or len(pid) not in (5, 6) or pid[0] != "storage" or type(pid[1]) is not Global:
         raise Broken("bad_pickle", "a persistent id that names no storage")
     kind = pid[1].attribute
     dtype = TYPED.get(kind[:-7]) if kind.endswith("Storage") else None
