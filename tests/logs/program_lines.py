@@ -259,6 +259,8 @@ LINES = [
     ("axolotl-done", "[2025-05-05 10:02:00,101] [INFO] [axolotl.train.train:251] [PID:7] [RANK:0] Training completed! Saving trained model to ./out."),
     ("spark-end", "25/01/10 10:00:00 INFO ApplicationMaster: Final app status: SUCCEEDED, exitCode: 0"),
     ("litgpt-done", "Memory used: 21.30 GB"),
+    ("rsync-denied", 'rsync: [sender] send_files failed to open "/data/b.bin": Permission denied (13)'),
+    ("rsync-missing", 'rsync: [sender] link_stat "/data/c" failed: No such file or directory (2)'),
 ]  # fmt: skip
 
 # (what it must not be, line): "ready", "done", "failure", "count"
@@ -356,4 +358,5 @@ OPPOSITES = [
     ("done", "model saved."),
     ("done", "2023/03/18 05:01:31 [notice] 29#29: exit"),
     ("done", "Throughput: 12.34 requests/s"),
+    ("failure", "rsync warning: some files vanished before they could be transferred (code 24) at main.c(1338) [sender=3.2.7]"),
 ]  # fmt: skip
