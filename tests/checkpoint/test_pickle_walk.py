@@ -13,7 +13,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 
-from verikit import FAIL, PASS, checkpoint_layout
+from verikit import FAIL, PASS, UNKNOWN, checkpoint_layout
 from verikit.checks.checkpoint import CheckpointIntact
 from verikit.probes.formats import pickle_names
 from verikit.probes.formats.layout import Broken, Layout
@@ -308,3 +308,20 @@ def test_files_in_a_plain_pickle(tmp_path, name):
 
     assert found.verdict is FAIL
     assert "unsafe pickle" in found.reason
+
+
+@pytest.mark.parametrize("array", [bytes(range(200, 256)) * 9, b"\x00" * 64, b"\xff" * 4000])
+def test_arrays_of_joblib(tmp_path, array):
+    """
+    joblib writes arrays between opcodes: its files are UNKNOWN, neither unsafe nor broken, unless what comes before is.
+    """
+    wrapped = b"cjoblib.numpy_pickle\nNumpyArrayWrapper\n)\x81}X\5\0\0\0shapeK\7sb" + array + b"."
+    (tmp_path / "x.pkl").write_bytes(b"\x80\2" + wrapped)
+    (tmp_path / "y.pkl").write_bytes(b"\x80\2cos\nsystem\nX\2\0\0\0id\x85R0" + wrapped)
+
+    good, evil = (examine_here(CheckpointIntact(tmp_path / name)) for name in ("x.pkl", "y.pkl"))
+
+    assert good.verdict is UNKNOWN, good.reason
+    assert "joblib" in good.reason
+    assert evil.verdict is FAIL
+    assert "would call os.system" in evil.reason

@@ -5,16 +5,31 @@ Source: Lib/pickletools.py of CPython.
 """
 
 from verikit.probes.formats import torch_tensors
+from verikit.probes.formats.layout import Broken
+from verikit.probes.formats.pickle_names import WRAPPERS
 from verikit.probes.formats.torch_legacy import next_pickle
+from verikit.probes.place import CannotSee
 
 
 def structure(file, layout):
     """One pickle, or several after each other, up to the end of the file."""
     at, count = 0, 0
     while at < file.size and count < 1024:
-        found, end = next_pickle(file, at, layout, "pickle")
+        found, end = _next(file, at, layout)
         if not count:
             torch_tensors.tell(found.root, layout, lambda key: None)
         at, count = end, count + 1
     if at < file.size:
         layout.unseen("bound_reached", "more than %d pickles in one file" % count)
+
+
+def _next(file, at, layout):
+    """The next pickle. Arrays of joblib stand between opcodes, so what breaks off there need not be broken."""
+    try:
+        return next_pickle(file, at, layout, "pickle")
+    except Broken:
+        if WRAPPERS.isdisjoint(layout.globals):
+            raise
+        raise CannotSee(
+            "unsupported", "joblib's arrays stand between its opcodes: it is not read beyond the first"
+        ) from None

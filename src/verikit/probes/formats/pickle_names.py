@@ -139,6 +139,9 @@ megatron.core.rerun_state_machine.RerunState megatron.core.rerun_state_machine.R
 """.split()
 )
 
+# What joblib puts in the place of an array, whose bytes then stand between two opcodes.
+WRAPPERS = frozenset(("joblib.numpy_pickle.NumpyArrayWrapper",))
+
 HARMLESS = _names()
 HARMFUL = frozenset(HARMFUL_MODULES.split())
 
@@ -156,7 +159,7 @@ def kind(name, use="named"):
         "__torch__."
     ):  # TorchScript's own classes: code of the archive, never Python's
         return "harmless"
-    if name.startswith("torch._C._nn."):  # functions over tensors: gelu and the like
+    if name in WRAPPERS or name.startswith("torch._C._nn."):  # functions over tensors: gelu and the like
         return "other"
     parts = name.split(".")
     if any(".".join(parts[:end]) in HARMFUL for end in range(1, len(parts) + 1)):
