@@ -103,6 +103,22 @@ def test_zeroed_page(tmp_path, whole, data):
         assert examine(tmp_path, zeroed, depth="content").verdict is FAIL
 
 
+@pytest.mark.parametrize(
+    ("change", "words"), [(3, ": 3 bytes too many before it"), (-5, ": 5 bytes are lost before it")]
+)
+def test_bytes_put_in_or_lost(tmp_path, whole, change, words):
+    """
+    Bytes put in before the end, or taken out, fail at structure, and the reason counts them.
+    """
+    data, middle = whole, len(whole) // 2
+    data = data[:middle] + bytes(change) + data[middle:] if change > 0 else data[: middle + change] + data[middle:]
+
+    finding = examine(tmp_path, data)
+
+    assert finding.verdict is FAIL
+    assert words in finding.reason
+
+
 def test_swapped_records(tmp_path):
     """
     Two records of one size that changed places fail at content by their CRCs, and at structure once those are swapped too.

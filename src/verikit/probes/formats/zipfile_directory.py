@@ -201,13 +201,23 @@ def _end64(file, end, count, size, offset):
     _, disk, place, disks = struct.unpack("<4sIQI", file.exactly(end - 20, 20, "the zip64 locator"))
     row = _END64.unpack(file.exactly(place, _END64.size, "the zip64 end record"))
     if row[0] != b"PK\6\6" or place + 12 + row[1] != end - 20:
-        raise Broken("bad_header", "the zip64 end record is not where its locator says", end - 20)
+        raise Broken(
+            "bad_header", "the zip64 end record is not where its locator says" + _moved(file, end, place), end - 20
+        )
     if disk or disks > 1 or row[4] or row[5] or row[6] != row[7]:
         raise Broken("bad_header", "a ZIP archive split over several disks", place)
     for plain, limit, long in ((count, 0xFFFF, row[7]), (size, 0xFFFFFFFF, row[8]), (offset, 0xFFFFFFFF, row[9])):
         if plain not in (limit, long):
             raise Broken("mismatch", "the two end records of the ZIP archive differ: %d and %d" % (plain, long), place)
     return place, row[7], row[8], row[9]
+
+
+def _moved(file, end, place):
+    """By how much the record before the locator was moved, in words: bytes that were put in before it, or lost."""
+    found = end - 20 - _END64.size
+    if found == place or file.at(max(0, found), 4) != b"PK\6\6":
+        return ""
+    return ": {:,} {} before it".format(abs(found - place), "bytes too many" if found > place else "bytes are lost")
 
 
 def _records(data, count, offset):
