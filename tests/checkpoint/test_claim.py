@@ -11,6 +11,7 @@ import struct
 import corpus
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from verikit import FAIL, PASS, UNKNOWN, Cause, verify
 from verikit.check import Check
@@ -231,6 +232,20 @@ def test_glob(tmp_path):
     assert "2 files" in good.reason
     assert finding.verdict is FAIL
     assert "b.pt: truncated" in finding.reason
+
+
+@pytest.mark.parametrize("save", [torch.save, save_file], ids=["torch", "safetensors"])
+def test_nothing_in_any_tensor(tmp_path, save):
+    """
+    A file none of whose tensors has an element passes with a warning; one that has some empty ones needs none.
+    """
+    save({"a": torch.zeros(0), "b": torch.zeros(0, 4)}, tmp_path / "none.bin")
+    save({"a": torch.zeros(0), "b": torch.ones(4)}, tmp_path / "some.bin")
+
+    none, some = (examine_here(CheckpointIntact(tmp_path / f"{name}.bin")) for name in ("none", "some"))
+
+    assert (none.verdict, some.verdict, some.warnings) == (PASS, PASS, ())
+    assert any("none of its 2 tensors has an element" in warning for warning in none.warnings)
 
 
 def test_links_are_followed(tmp_path):

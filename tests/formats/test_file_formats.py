@@ -396,6 +396,17 @@ def test_keys_without_an_architecture(tmp_path):
     assert "general.architecture" in found.warnings[0]
 
 
+def test_later_parts_without_an_architecture(tmp_path):
+    """
+    Of a split model the first part says what it is; that later ones do not is no matter for a warning.
+    """
+    parts(tmp_path, [0, 1, 2], [("a",), ("b",), ("c",)])
+
+    warnings = look(tmp_path).warnings
+
+    assert [warning for warning in warnings if "general.architecture" in warning and "m-00001" not in warning] == []
+
+
 def test_type_of_the_future(tmp_path):
     """
     A GGUF type that is not in the table is UNKNOWN, unsupported: newer than this table, or damage.

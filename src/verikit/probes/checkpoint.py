@@ -12,7 +12,7 @@ import os
 
 from verikit.probes import formats
 from verikit.probes.formats import hub, json_file, pickle_names, signs
-from verikit.probes.formats.layout import Broken, Layout, Window, plural, uncollected
+from verikit.probes.formats.layout import Broken, Layout, Window, elements, plural, uncollected
 from verikit.probes.place import CannotSee, kind_of
 
 FILES = 4096
@@ -192,6 +192,8 @@ def _of_file(place, path, look):
     layout = read(place, path, look, told_by.members[0])
     layout.expected = told_by.members[0]
     layouts = {name: layout}
+    if len(layout.tensors) > 1 and not any(elements(row.shape) for row in layout.tensors):
+        layout.warn("empty", "none of its %d tensors has an element: gathered from shards?" % len(layout.tensors))
     if name.lower().endswith(signs.UNFINISHED):
         layout.fault("temporary", "its name is that of a copy or download that was not finished")
     for other in signs.unfinished(_siblings(place, path), name):

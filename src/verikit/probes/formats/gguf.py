@@ -62,7 +62,7 @@ def structure(file, layout):
     if type(alignment) is not int or alignment < 1 or alignment & (alignment - 1):
         raise Broken("bad_header", "general.alignment is no power of two: %.40r" % (alignment,))
     _place(file, rows, walk.cursor.offset, alignment, layout)
-    if "general.architecture" not in metadata and rows:
+    if "general.architecture" not in metadata and rows and not metadata.get("split.no"):  # the first part has it
         layout.warn("missing", "no general.architecture among the keys, which loaders of models ask for first")
     layout.notes["keys"] = pairs
     layout.notes.update((key, metadata[key]) for key in metadata if "chat_template" not in key)
