@@ -59,7 +59,7 @@ def test_pattern_can_not_be_made_to_crawl(row):
         pattern.match(text)
         if row[0] not in {sign[0] for sign in tables.EXCEPTIONS}:
             pattern.search(text)
-    assert time.process_time() - start < 1.0
+    assert time.process_time() - start < 5  # a pattern that crawls takes minutes
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_last_words_can_not_be_made_to_crawl(pattern):
     for text in HOSTILE:
         re.match(pattern, text[:300])
         re.search(tables.LAST_WORDS, text[:1000])
-    assert time.process_time() - start < 1.0
+    assert time.process_time() - start < 5  # a pattern that crawls takes minutes
 
 
 @settings(max_examples=60, deadline=None)
