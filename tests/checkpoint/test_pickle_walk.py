@@ -111,6 +111,19 @@ def test_memo_bomb():
         walk(data)
 
 
+@pytest.mark.parametrize("number", [300, 1000, 60_000])
+def test_numbers_that_leave_gaps(number):
+    """
+    A short pickle may number a value as it likes: what it fetches is followed, and its name judged.
+    """
+    index = number.to_bytes(4, "little")
+    layout = Layout("x", 0)
+
+    walk(b"\x80\4\x8c\2osr" + index + b"0j" + index + b"\x8c\6system\x93X\2\0\0\0id\x85R.", layout, "x")
+
+    assert layout.globals == {"os.system": {"use": "called", "where": "x"}}
+
+
 NESTED_KEY = b")q\0" + b"".join(b"h%ch%c\x86q%c" % (n, n, n + 1) for n in range(60)) + b"0"
 USES_OF_A_KEY = {
     "SETITEM": b"}h\x3cNs.",

@@ -25,6 +25,9 @@ UNFOLDED = 10**9
 """Values that a pickle may come to when each use of a shared one is counted: a nest of lists that hold each other ten
 times over is small until somebody prints, copies or compares it."""
 
+ROOM = 1 << 16
+"""Numbers in the memo that even a short pickle may give out: an unpickler has room for so many."""
+
 LONG = 1 << 16
 """Bytes of text or of a bytes object beyond which it is left where it is."""
 
@@ -301,7 +304,7 @@ class _Machine:
             self.begins = None  # an idiom counts on what a number stood for
         elif index == self.numbered and not self.beyond:
             self.numbered += 1
-        elif index > len(self.data):
+        elif index > max(len(self.data), ROOM):
             # C makes room for all numbers up to the greatest: 2^31 of them are 16 GiB.
             raise CannotSee("bound_reached", "a pickle of %d bytes that numbers a value %d" % (len(self.data), index))
         else:
@@ -432,7 +435,7 @@ def _fetched(data):
     """
     found = set(range(256))
     long = (int.from_bytes(match.group(1), "little") for match in _LONG_GET.finditer(data))
-    found.update(number for number in long if number <= len(data))
+    found.update(number for number in long if number <= max(len(data), ROOM))
     for match in _TEXT_GET.finditer(data):
         try:
             found.add(_index(match.group(1)))
