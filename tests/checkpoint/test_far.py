@@ -15,11 +15,11 @@ from verikit.probes import checkpoint
 
 def test_what_travels():
     """
-    The modules of all formats are less than 128 KiB on the wire, once for a host.
+    The modules of all formats are less than 144 KiB on the wire, once for a host; with the agent and what is read, 256 KiB may be.
     """
     packed = pack(checkpoint.inspect)
 
-    assert len(shipment(packed.modules)) < 128 * 1024
+    assert len(shipment(packed.modules)) < 144 * 1024
     assert {"verikit.probes.formats.torch_zip", "verikit.probes.content"} <= {module.name for module in packed.modules}
 
 
