@@ -15,7 +15,7 @@ from verikit.probes import checkpoint
 
 def test_what_travels():
     """
-    The modules of all formats are less than 144 KiB on the wire, once for a host; with the agent and what is read, 256 KiB may be.
+    The modules of all formats are less than 144 KiB on the wire, once for a host; agent and answers come on top.
     """
     packed = pack(checkpoint.inspect)
 
