@@ -69,6 +69,7 @@ def test_pattern_can_not_be_made_to_crawl(row):
         tables.NO_CLOSING,
         tables.LAST_WORDS,
         tables.TOTALS,
+        tables.MEASURES,
         tables.BEST,
         tables.PRODUCT,
         tables.BYE,

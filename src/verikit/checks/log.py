@@ -42,6 +42,9 @@ RUNNING_SILENCE = 600.0
 SLOW_STEPS = 20.0
 """How many times its usual step a job may be silent."""
 
+FEW_STEPS, AVERAGE_STEPS, AVERAGE_MOST = 5, 3.0, 7200.0
+"""The same where only the average of so many steps since the launch is known, and so many seconds at most."""
+
 BUSY = 0.05
 """Cores in use from which a silent process counts as computing."""
 
@@ -360,7 +363,7 @@ class _Case:
         if done.get("ends") and done.get("prepared") and not self._progress("complete"):
             self.warnings.append(f"only a preparation is said to have ended: {done['excerpt'].strip()[:120]}")
         elif not done.get("ends"):
-            shape = ", ".join((self.text["ending"] or {}).get("for") or ()) if self.text["closed"] else ""
+            shape = ", ".join(self.text["ending"]["for"]) if self.text["closed"] else ""
             told = f"its last words are those of an end ({shape})" if shape else "its counter is at its whole"
             self.warnings.append(f"no line of a known form says that it ended: only {told}, or its exit status is 0")
 
@@ -414,7 +417,14 @@ class _Case:
             return STARTING_SILENCE
         if self.text["phase"] == "saving":
             return STARTING_SILENCE
-        return max(RUNNING_SILENCE, SLOW_STEPS * float(self._progress("cadence") or 0.0))
+        return max(RUNNING_SILENCE, SLOW_STEPS * float(self._progress("cadence") or 0.0), self._average_pace())
+
+    def _average_pace(self) -> float:
+        """Seconds that a few steps took on the average since the launch, where no times in the log tell it; else 0."""
+        begun, counted = self.facts["since"], self._progress("work") or 0
+        if begun is None or counted < FEW_STEPS or self._progress("cadence") is not None:
+            return 0.0
+        return min(AVERAGE_MOST, AVERAGE_STEPS * max(0.0, float(self.facts["file"]["mtime"]) - float(begun)) / counted)
 
     def _busy(self) -> bool:
         return float(self.process.get("cpu") or 0.0) >= BUSY

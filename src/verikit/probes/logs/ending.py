@@ -19,7 +19,7 @@ LINES = 40
 ENOUGH = 2
 """The weight of the evidence from which a log has ended."""
 
-NO_CURE = ("leave is taken", "totals", "a table", "a summary")
+NO_CURE = ("leave is taken", "it closes down", "totals", "a table", "a summary")
 """Evidence that a job which failed leaves as well: what it says of a failure before still counts."""
 
 BLOCK = 3
@@ -39,6 +39,8 @@ PREPARED, TRAINER = (re.compile(one) for one in (tables.PREPARED, tables.TRAINER
 WEAK = re.compile(r"\b(?:ok|OK)\W*$")
 PATH = re.compile(r"(?:[A-Za-z]:\\|s3://|gs://|hf://|\.{0,2}/)[^\s:*?\"<>|]+$")
 TOTALS, BYE, BEST, PRODUCT = (re.compile(one) for one in (tables.TOTALS, tables.BYE, tables.BEST, tables.PRODUCT))
+LEAVING = re.compile(r"[\W_]{0,12}(?:[\w./-]+: ){0,2}(?:%s)ing\b" % tables.LEAVING)
+MEASURES = re.compile(tables.MEASURES)
 ANNOUNCED, TEARDOWN = re.compile(tables.ANNOUNCED), re.compile(tables.TEARDOWN)
 SHARE = re.compile(
     r"\b(\d+) ?(?:of|/) ?(\d+) (?:\w+ ){0,2}(?:done|complete|completed|finished|written|processed|converted|uploaded|saved|ok|OK)\b"
@@ -51,6 +53,7 @@ NAMED = re.compile(
     r"[\w()/@%. -]{1,40}[:=]\s{1,20}\S.{0,80}$|[\w()/@%.-]{1,30}(?: [\w()/@%.-]{1,20}){0,3}(?: {2,}|\t)\S.{0,60}$"
 )
 ROW = re.compile(r"[|│┃├┡┏└+].*[|│┃┤┩┓┘+]$|[=\-─━ ]{8,}$|\S+(?: \S+)*(?: {2,}\S+(?: \S+)*){1,12}$")
+PLURAL = re.compile(r"\b[2-9]\d*[\d,.]* (?:[a-z]+ )?[a-z]{2,}s\b|\b1\d[\d,.]* (?:[a-z]+ )?[a-z]{2,}s\b")
 PART = re.compile(r"\W{0,4}([^\W\d_]{1,20})[ =:#]{1,3}\d")
 OUTER = re.compile(
     r"\W{0,4}(?!(?:[Rr]ank|[Ww]orker|[Nn]ode|[Gg][Pp][Uu]|[Pp]rocess|[Pp]id|[Hh]ost)\b)[^\W\d_]{2,20}[ =:#]{1,3}(\d{1,9})[ ,|:;-]+[^\W\d_]{2,20}[ =:#]+\d"
@@ -84,6 +87,11 @@ class End:
         return sum(weight for _, weight in self.signs + self.against)
 
     @property
+    def leaves(self):
+        """Whether leave is taken: a server's end is told by nothing else."""
+        return self.good and any(name == "leave is taken" for name, _ in self.signs)
+
+    @property
     def good(self):
         return self.score >= ENOUGH
 
@@ -108,6 +116,9 @@ def end_of(story):
     for number, text in behind:
         _weigh(story, end, number, text, behind[-1][0])
     _blocks(story, end, behind)
+    closing = [number for number, text in behind if LEAVING.match(text) and not ill(text)]
+    if closing:
+        end.add("it closes down", min(2, len(closing)), closing[-1])
     _last(story, end, behind)
     return end
 
@@ -139,11 +150,16 @@ def _last_event(story):
     """The last count of work; a figure in a last sentence that never counted before is none."""
     for place in range(len(story.progress) - 1, -1, -1):
         event = story.progress[place]
-        if event[3] == event[4] or any(
-            one[1] == event[1] and one[4] == event[4] for n, one in enumerate(story.progress) if n != place
-        ):
+        if event[3] == event[4] or not _first_time(story, event, place):
             return event
     return None
+
+
+def _first_time(story, event, place):
+    """Whether no counter of that kind came before, or one without a whole in a sentence of its own."""
+    like = any(one[1] == event[1] and one[4] == event[4] for n, one in enumerate(story.progress) if n != place)
+    head = head_of(undress(0, event[7].encode("utf-8", "replace")).text.strip())
+    return not like or (event[4] is None and event[2] == "item" and story.heads.get(head) == event[0])
 
 
 def _again(story, rows, number, text, last):
@@ -227,7 +243,7 @@ def _weigh(story, end, number, text, last):
     if WEAK.search(text) and number != last:
         return  # `ok` is said of many a thing
     part = _of_a_part(story, text)
-    named = NO_CLOSING.search(text) or part
+    named = NO_CLOSING.search(PLURAL.sub("", text)) or part
     worked = end.worked
     prepared = PREPARED.match(text) and more_to_come(story)
     if EARLY.match(text):
@@ -242,10 +258,20 @@ def _weigh(story, end, number, text, last):
         end.add("the best or the whole", 1, number)
     if _says(PRODUCT, text) and not prepared:
         end.add("a product" if not named else "a product of a part", 2 if not named else 0, number)
+    if worked and not named and _says(MEASURES, text) and _last_event(story) and _last_event(story)[2] != "step":
+        end.add("measures of what was counted", 1, number)
+    if not named and _as_counted(story, text):
+        end.add("as many as were counted", 1, number)
     if _says(BYE, text):
         end.add("leave is taken", 2 if not named else 0, number)
     if PATH.match(text) and reached(story, number):
         end.add("the path of what came", 2, number)
+
+
+def _as_counted(story, text):
+    """Whether a sentence repeats, as a number of its own, how far the last counter came."""
+    last = _last_event(story)
+    return last is not None and (last[3] or 0) >= 10 and re.search(r"(?<![\d.])%d(?![\d.])" % last[3], text) is not None
 
 
 def _of_a_part(story, text):

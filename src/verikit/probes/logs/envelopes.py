@@ -237,7 +237,7 @@ def _number(text):
 
 
 _NO_FIGURE = ("ts", "time", "timestamp", "pid", "line", "lineno", "line_number", "thread", "process")
-MESSAGE_KEYS = ("message", "msg", "event", "text", "log", "body")
+MESSAGE_KEYS = ("message", "msg", "event", "text", "log", "body", "ev", "evt", "action", "status", "state")
 TRACE_KEYS = ("exc_info", "exception", "traceback", "stack_trace", "stack", "error", "err")
 
 

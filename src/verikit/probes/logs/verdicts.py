@@ -24,6 +24,9 @@ STOP_LINES = 400
 DRAINED = 20
 WORDS_APART, SENTENCES = 6, 10
 IDLE = re.compile(tables.IDLE)
+LOCATED = re.compile(r"(?:[\w.-]+: )?[\w./+-]+\.[a-z]{1,4}:\d+(?::\d+)?:? ?(?:in |[^\s\d])")
+"""A place in a source, as the last words of many languages begin."""
+
 END_LINES = 60
 """Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
 
@@ -34,8 +37,9 @@ def tell(story, forced=""):
     ready, done = _ready(story, forced), _last(story, "done")
     signs = [sign for sign in story.signs if sign["role"] != "stopped"]
     stop = _ordered_stop(story, signs, ready)
-    end = end_of(story) if ready is None else None
-    ended = done or ({"line": end.line, "marker": "last-words"} if end and end.good else None)
+    end = end_of(story)
+    good = end.good if ready is None else end.leaves and end.line > ready["line"]
+    ended = done or ({"line": end.line, "marker": "last-words"} if good else None)
     counting = [sign for sign in signs if _counts(story, sign, ready, ended, stop)]
     failure = _nan(story) or _accused(story, counting) or _first(counting)
     failure = _behind(signs, failure, lambda sign: _resolved(story, sign, ready))
@@ -46,8 +50,8 @@ def tell(story, forced=""):
         "ready": ready,
         "trains": _trains(story, ready),
         "done": dict(done, ends=_end(story, done), prepared=_prepared(done)) if done else None,
-        "closed": failure is None and end is not None and end.good,
-        "ending": end.told() if end else None,
+        "closed": failure is None and good,
+        "ending": end.told(),
         "stop": stop,
         "progress": _progress(story),
         "training": _training(story),
@@ -365,7 +369,7 @@ def _last_words(story, counted):
         text = line.text.strip()[:1000]
         if number <= counted or (found and found.number - number > WORDS_APART) or story.last - number > END_LINES:
             break
-        if ill(text):
+        if ill(text) or LOCATED.match(text):
             found = line
     if found is None:
         return None
@@ -472,9 +476,30 @@ def _whole(story, work):
             continue
         same = [event for event in work if event[1] == name and event[4] == whole]
         again = any(one[3] == whole and two[3] < whole for one, two in zip(same, same[1:]))
+        again = again or _unmoved(same) or _begun(same)
         if not again and same[-1][3] == whole and line >= story.last - 40:
             return True
     return False
+
+
+def _unmoved(same):
+    """Whether a counter says the same again and again: a level that is full, and no work that was done."""
+    last = [undress(0, event[7].encode("utf-8", "replace")).text for event in same[-3:]]
+    return len(last) == 3 and len(set(last)) == 1
+
+
+def _begun(same):
+    """Whether each part was told of in two forms, as `stage 4/5 tokenize` and `stage 4/5 ok`, and the last in one."""
+    forms = {}
+    for event in same:
+        forms.setdefault(event[3], set()).add(_form(event))
+    *before, last = list(forms.values())
+    return len(before) > 1 and all(len(one) > 1 for one in before) and len(last) < min(len(one) for one in before)
+
+
+def _form(event):
+    """The words behind a counter, by which the lines of one part differ."""
+    return folded(re.sub(r"[^\W\d_]\w{8,}", "", event[7]))
 
 
 def _moved_last(values):
@@ -538,7 +563,7 @@ def _standing(story, ready):
         return None
     runs = [run for run in (_copies(story, key) for key in sorted(cycle)) if run is not None]
     failing = any(FAILING.search(run["raw"]) for run in runs)
-    if not failing and (ready is not None or story.wanted_ready or any(IDLE.search(key) for key in cycle)):
+    if not failing and (ready is not None or story.wanted_ready or any(IDLE.search(_text(raw)) for raw in story.tail)):
         return None
     moved = _last_move(story)
     timed = [(_lasted(run), run) for run in runs if run["line"] >= moved]
