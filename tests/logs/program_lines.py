@@ -3,6 +3,7 @@
 
 # (row, line)
 LINES = [
+    ("trtllm-assert", "[08/05/2025-16:01:22] [TRT-LLM] [RANK 0] [E] Failed to initialize executor on rank 0: [TensorRT-LLM][ERROR] Assertion failed: Error occurred when running GEMM!"),
     ("nginx-bind", "nginx: [emerg] bind() to 0.0.0.0:80 failed (98: Address already in use)"),
     ("nginx-bind", "2023/03/18 05:01:31 [emerg] 1#1: bind() to [::]:8080 failed (98: Address already in use)"),
     ("nginx-emerg", '2023/03/18 05:01:31 [emerg] 1#1: host not found in upstream "backend" in /etc/nginx/conf.d/default.conf:12'),

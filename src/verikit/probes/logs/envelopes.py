@@ -42,6 +42,13 @@ ENVELOPES = (
     ("srun", r" {0,4}(?P<rank>\d{1,5}): (?! *\w+ +\|)"),
     ("pod", r"\[pod/[\w./-]+\] ?"),
     ("compose", r"(?P<source>[A-Za-z][\w.]*[-_][\w.-]*\d|[A-Za-z]{2,}\d{1,3}) +\| ?"),
+    # A container by a name of its own: only before what begins like a line of a log, since tables have bars, too.
+    (
+        "compose-named",
+        r"(?P<source>[A-Za-z][\w.-]{1,40}) +\| (?=\d{4}-\d\d|\d\d:\d\d|\[|\{\"|"
+        + _LEVEL.replace("?P<level>", "?:")
+        + r"|(?:\w+)?Error: |Traceback \()",
+    ),
     ("tag-bar", r"[A-Za-z][\w.-]{0,15}\| (?=\S)"),
     ("log4j", r"[A-Za-z][\w.]*-[\w.-]*\d[\w.-]* (?:[A-Z][A-Z_]{2,40}|[a-z]\w*(?:\.\w+){1,8}) - "),
     ("log4j-main", r"main [a-z]\w*(?:\.\w+){2,8} - "),
@@ -66,7 +73,12 @@ ENVELOPES = (
     ("horovod", r"\[" + _DAY + " " + _TIME + r": (?P<level>[IWEF]) [\w./-]+:\d+\] "),
     ("time-colon", r"\d{4}-\d\d-\d\d:" + _TIME + " "),
     ("source-level", r"[a-z_]\w{0,40} \| " + _LEVEL + " - "),
-    ("trt", r"\[\d\d/\d\d/\d{4}-" + _TIME + r"\] \[(?P<level>[IWEV])\] (?:\[TRT\] )?"),
+    (
+        "trt",
+        r"\[\d\d/\d\d/\d{4}-"
+        + _TIME
+        + r"\] (?:\[TRT-LLM\] )?(?:\[RANK (?P<rank>\d+)\] )?\[(?P<level>[IWEV])\] (?:\[TRT\] )?",
+    ),
     ("ray-cli", r"(?:VINFO|SUCC|PANIC|(?P<level>INFO|WARN|ERR)) [\w./]+\.py:\d+ -- "),
     ("tag-time", r"\[[a-z][\w-]{0,20}\] (?=\d{4}-\d\d-\d\d[ T]\d\d:)"),
     ("espnet", r"\([a-z_]\w*:\d+\) " + _LEVEL + ": "),

@@ -49,6 +49,7 @@ SIGNS = (
     ("dbt-failed", "messenger", r"Done\. PASS=\d+ WARN=\d+ ERROR=[1-9]|Completed with [1-9]\d* errors?\b", "python_exception", "read the models that failed above", "dbt"),
     ("ffmpeg-end", "messenger", r"Conversion failed!|Error opening input|Error opening output|Error while filtering", "data_error", "", "ffmpeg"),
     ("gguf-quantize", "root", r"main: failed to quantize model from|llama_model_quantize: failed to quantize", "checkpoint_mismatch", "", "llama.cpp"),
+    ("trtllm-assert", "root", r"Failed to initialize executor on rank \d+: |\[TensorRT-LLM\]\[ERROR\] Assertion failed", "cuda_error", "the kernel and its shapes stand behind it: check the engine, the GPU's architecture and the driver", "TensorRT-LLM"),
     ("trtexec-failed", "messenger", r"&&&& FAILED TensorRT\.", "config_error", "read the first [E] line above", "trtexec"),
     ("sentencepiece", "root", r"Internal: src/\S{1,80}\(\d+\) \[", "config_error", "", "sentencepiece"),
     ("opencompass-task", "soft", r"/\S{1,200}/runners/\w+\.py - _launch - \d+ - task ", "python_exception", "read the task's own log", "OpenCompass"),

@@ -307,7 +307,14 @@ def _first(signs):
     """The cause among the signs that count: best role, then first line; of the last episode."""
     if not signs:
         return None
-    return min(signs, key=lambda sign: (ROLES.get(sign["role"], 4), sign["line"]))
+    echoed = min((sign["line"] for sign in signs if sign["role"] in ("cascade", "messenger")), default=None)
+
+    def rank(sign):
+        late = sign["role"] == "unclear" and echoed is not None and echoed < sign["line"]
+        # A bare order to end that comes behind others' failures is their effect.
+        return ROLES["messenger"] if late else ROLES.get(sign["role"], 4), sign["line"]
+
+    return min(signs, key=rank)
 
 
 def _accused(story, signs):
