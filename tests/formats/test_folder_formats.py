@@ -651,22 +651,29 @@ def test_a_save_without_optimizer_says_so(tmp_path):
     assert any("can't be resumed" in warning for warning in found.warnings)
 
 
-@pytest.mark.parametrize("harm", [None, "a rank lost"])
-def test_steps_without_latest(tmp_path, harm):
+@pytest.mark.parametrize("lost", [("latest",), ("latest", "zero_to_fp32.py")], ids=["latest", "all but steps"])
+def test_steps_without_latest(tmp_path, lost):
     """
-    Steps of DeepSpeed alone are judged each as its own folder would be, and a warning says that `latest` is missing.
+    Without `latest` DeepSpeed finds no step, whatever else lies beside them; the step's own folder is whole.
     """
     root = w.deepspeed(tmp_path / "c")
-    for name in ("latest", "zero_to_fp32.py"):
+    for name in lost:
         w.remove(root / name)
-    if harm:
-        w.remove(root / "global_step1000" / (Z % (1, 0)))
 
     found = look(root)
 
-    assert found.verdict is (FAIL if harm else PASS)
-    assert any("`latest` is missing" in warning for warning in found.warnings)
-    assert not harm or "rank 1, model-parallel rank 0" in found.reason
+    assert found.verdict is FAIL
+    assert "`latest` is missing" in found.reason
+    assert look(root / "global_step1000").verdict is PASS
+
+
+def test_steps_of_another_framework(tmp_path):
+    """
+    Folders of DeepSpeed's names that hold none of its states want no `latest`.
+    """
+    w.dcp(tmp_path / "c" / "global_step10")
+
+    assert look(tmp_path / "c").verdict is PASS
 
 
 def test_a_step_under_another_name(tmp_path):

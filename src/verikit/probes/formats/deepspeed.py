@@ -19,6 +19,7 @@ OPTIM = re.compile(r"^(?:bf16_|fp16_)?zero_pp_rank_(\d{1,9})_mp_rank_(\d{1,9})_o
 LAYER = re.compile(r"^layer_(\d{1,9})-model_(\d{1,9})-model_states\.pt$")
 TAG = re.compile(r"^global_step(\d{1,18})$")
 PADDING = 64
+LOST = "`latest` is missing, so no loader finds the step: look at the step's own folder"
 STATES = re.compile(r"_(?:model|optim)_states\.pt$")
 
 
@@ -31,7 +32,7 @@ def structure(place, folder, names, layout):
         _bare(place, folder, names, layout)
         return
     if "latest" not in names:
-        layout.fault("missing", "`latest` is missing, so no loader finds the step: look at the step's own folder")
+        layout.fault("missing", LOST)
         return
     tag = folders.text_of(place, folder, "latest")
     if not tag or "/" in tag or tag in (".", "..") or "\0" in tag:
@@ -49,11 +50,12 @@ def structure(place, folder, names, layout):
 
 
 def _bare(place, folder, names, layout):
-    """Steps and nothing beside them: taken out of a run, or a run that has lost its `latest`."""
-    layout.warn("missing", "`latest` is missing: DeepSpeed loads nothing from here unless it is told a tag")
+    """Steps and nothing beside them: a run that has lost its `latest`, or somebody else's steps of that name."""
     for name in names:
         if folders.is_folder(place, folder, name):
             folders.all_within(place, folder, name, layout)
+    if any(STATES.search(member.path) for member in layout.members):
+        layout.fault("missing", LOST)
 
 
 def _step(names, prefix, layout):
