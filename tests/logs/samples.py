@@ -3696,7 +3696,7 @@ for name, state, more, lines in (
     ("sums-in-an-unknown-dress", "finished", {"alive": False}, [*[f"Epoch: [{n}]  [  20/80]  eta: 0:00:46  loss: 3.2 (3.3)" for n in range(9)], "Accuracy of the network on the 50000 test images: 75.6%", "Training time 0:18:41", "submitit INFO (2025-02-25 21:18:55,019) - Exiting after successful completion", "slurmstepd-lr31: error: Unable to destroy container 40211 in cgroup plugin, giving up after 63 sec"]),
     ("peers-gone-at-the-end", "finished", {"alive": False}, [steps(TITAN), *TITAN_ENDS, SOCKET]),
     ("peers-gone-within", "failed", {"alive": False}, [steps(TITAN), "@@" + SOCKET]),
-    ("goodbye-in-german", "finished", {"alive": False}, [*TEILE, "13. Okt 23:41:20 alle Teile fertig, 300 Dateien in /scratch/aus", "13. Okt 23:41:21 beendet"]),
+    ("goodbye-in-german", "finished", {"alive": False}, [*[line.replace("von 300", "von 39") for line in TEILE], "13. Okt 23:41:20 alle Teile fertig, 300 Dateien in /scratch/aus", "13. Okt 23:41:21 beendet"]),
     ("surrender-in-german", "failed", {"alive": False}, [*TEILE, "@@13. Okt 23:41:20 ABBRUCH: kein Platz mehr auf /scratch (frei 0.0 GB, nötig 1.4 GB)", "13. Okt 23:41:20 beendet mit Status 5"]),
     ("small-tool-complains", "finished", {"alive": False}, ["+ ls /nonexistent", "ls: cannot access '/nonexistent': No such file or directory", "+ echo 'no cache yet'", "no cache yet", "model.gguf written, 1.2G"]),
     ("small-tool-ends-it", "failed", {"alive": False}, ["== tokenizing", "tokenized 1200 docs", "@@cp: cannot stat '/nonexistent/tokenizer.json': No such file or directory"]),
@@ -3772,6 +3772,29 @@ for name, state, more, lines in (
     ("saves-for-hours", "hung", {"idle": 10800}, [*[f"2025-11-04 10:00:{n},101 step {n} loss 2.{n}" for n in range(10, 50)], "2025-11-04 10:00:50,101 saving checkpoint (takes about 30 min)"]),
 ):  # fmt: skip
     add(f"shape-{name}", state, *lines, **more)
+STAGES = [
+    f"stage {n}/5 {words}"
+    for n, name in enumerate(("fetch", "clean", "dedup", "tokenize", "pack"), 1)
+    for words in (name, "ok 12 s")
+]
+for name, state, more, lines in (
+    ("last-part-begun", "died_silently", {"alive": False, "idle": 600}, STAGES[:9]),
+    ("last-part-ended", "finished", {"alive": False}, STAGES),
+    ("full-is-no-work", "hung", {}, ["ingest up", *[f"2025-11-04 {now}:00 queue full (1000/1000), consumer not answering" for now in minutes(600, 680)]]),
+    ("full-for-a-moment", "running", {}, ["ingest up", *[f"2025-11-04 10:00:{n} ingested {n}00 docs" for n in range(10, 40)], *[f"2025-11-04 10:{n}:00 queue full (1000/1000), consumer not answering" for n in range(10, 13)]]),
+    ("pending-for-hours", "hung", {}, ["submitted job 77", *[f"2025-11-04 {now}:00 job 77: PENDING (Resources)" for now in minutes(600, 780)]]),
+    ("no-new-files-for-hours", "starting", {}, ["watching /in", *[f"2025-11-04 {now}:00 0 new files" for now in minutes(600, 780)]]),
+    ("slow-by-its-average", "running", {"idle": 1500}, [f"epoch {n} of 90 done, top1 {n}.1" for n in range(1, 40)]),
+    ("counts-in-dutch", "died_silently", {"alive": False, "idle": 600}, [f"bestand {n} van 60 verwerkt" for n in range(1, 41)]),
+    ("ends-in-dutch", "finished", {"alive": False}, [*[f"bestand {n} van 60 verwerkt" for n in range(1, 61)], "klaar, alles weggeschreven naar /uit"]),
+    ("ends-in-korean", "finished", {"alive": False}, [*[f"스텝 {n} 손실 2.{n}" for n in range(60)], "학습 완료. 모델 저장: /out/m.pt"]),
+    ("surrender-in-italian", "failed", {"alive": False}, [*[f"passo {n} perdita 2.{n}" for n in range(60)], "@@interrotto: memoria insufficiente per il batch 60"]),
+    ("place-in-a-source", "failed", {"alive": False}, ["loading script", "@@lua: train.lua:31: attempt to index a nil value (field 'opt')", "stack traceback:", "\ttrain.lua:31: in main chunk", "\t[C]: in ?"]),
+    ("as-many-as-counted", "finished", {"alive": False}, [*[f"Step {n:05d} | lm 2.{n}" for n in range(80)], "training over, 79 steps", "terminate called without an active exception"]),
+    ("backup-with-its-sums", "finished", {"alive": False}, ["repository 8f1a opened (version 2)", "[0:10] 12.00%  120 files 1.2 GiB, total 1000 files 10 GiB", "[0:20] 55.00%  550 files 5.5 GiB, total 1000 files 10 GiB", "Files:        1000 new,     0 changed", "processed 1000 files, 10.000 GiB in 0:31", "snapshot 4bba301e saved"]),
+    ("backup-without", "died_silently", {"alive": False, "idle": 600}, ["repository 8f1a opened (version 2)", "[0:10] 12.00%  120 files 1.2 GiB, total 1000 files 10 GiB", "[0:20] 55.00%  550 files 5.5 GiB, total 1000 files 10 GiB"]),
+):  # fmt: skip
+    add(f"shape-{name}", state, *lines, **more)
 
 for name, state, more, lines in (
     ('nginx-alive-idle', 'ready', {'idle': 3000}, ['2023/03/18 05:01:31 [notice] 1#1: using the "epoll" event method', '2023/03/18 05:01:31 [notice] 1#1: nginx/1.23.3', '2023/03/18 05:01:31 [notice] 1#1: start worker processes', '2023/03/18 05:01:31 [notice] 1#1: start worker process 29']),
@@ -3789,6 +3812,22 @@ for name, state, more, lines in (
     ('torchserve-up', 'ready', {'idle': 3000}, ['2023-11-12T08:03:22,693 [INFO ] main org.pytorch.serve.ModelServer - Initialize Inference server with: EpollServerSocketChannel.', '2023-11-12T08:03:22,893 [INFO ] main org.pytorch.serve.ModelServer - Inference API bind to: http://127.0.0.1:8080', '2023-11-12T08:03:26,693 [INFO ] W-9000-cifar10_1-stdout MODEL_LOG - Torch worker started.', '2023-11-12T08:03:36,694 [INFO ] W-9000-cifar10_1 org.pytorch.serve.wlm.WorkerThread - State change WORKER_STARTED -> WORKER_MODEL_LOADED']),
 ):  # fmt: skip
     add(f"program-{name}", state, *lines, **more)
+PACKED = [f"2025-12-01 08:{n // 60:02d}:{n % 60:02d} pack: {n * 20} docs, {n * 0.4:.1f} GB" for n in range(1, 120)]
+ASKED = [f"Q{n}: correct={n % 2}" for n in range(1, 301)]
+OWN_SERVER = ["listening on 0.0.0.0:7000", *[f"req {n} 200 12ms" for n in range(60)]]
+CHUNKS = ['{"t":"2025-12-01T08:00:%02dZ","ev":"chunk","id":%d}' % (n, n) for n in range(50)]
+for name, state, more, lines in (
+    ("in-its-place", "finished", {"alive": False}, [*PACKED, "2025-12-01 08:02:00 pack: index.bin and index.idx are in place (47.6 GB)", "2025-12-01 08:02:00 pack: that took 2 min"]),
+    ("not-matching", "failed", {"alive": False}, [*PACKED, "@@2025-12-01 08:02:00 pack: index.idx does not match index.bin (11 entries short)", "2025-12-01 08:02:00 pack: leaving both for inspection"]),
+    ("last-buffer", "died_silently", {"alive": False, "idle": 600}, [*PACKED, "2025-12-01 08:02:00 pack: writing the last buffer"]),
+    ("graded-all", "finished", {"alive": False}, [*ASKED, "accuracy: 0.4967 (149/300)"]),
+    ("graded-some", "died_silently", {"alive": False, "idle": 600}, ASKED),
+    ("server-takes-leave", "finished", {"alive": False}, [*OWN_SERVER, "SIGTERM: no new requests", "waiting for 2 requests to end", "all ended, bye"]),
+    ("server-takes-no-leave", "died_silently", {"alive": False, "idle": 600}, OWN_SERVER),
+    ("closes-part-by-part", "finished", {"alive": False}, [*PACKED, "2025-12-01 08:02:00 pack: Stopping worker 3. Reason: nothing to do", "2025-12-01 08:02:01 pack: Closing the pool"]),
+    ("event-of-an-abort", "failed", {"alive": False}, [*CHUNKS, '@@{"t":"2025-12-01T08:01:00Z","ev":"abort","why":"chunk 50 has a bad checksum"}']),
+):  # fmt: skip
+    add(f"shape-{name}", state, *lines, **more)
 
 add(
     "container-by-its-own-name",
@@ -3822,3 +3861,16 @@ add(
     "@@store.exceptions.SchemaException: Detected an out-of-date schema (found version 4465, but expected 0584). Upgrade it",
     alive=False,
 )
+RELAX = [f"{n:>6} it  {n * 0.7:.1f} s  energy -{n}.1" for n in range(1, 90)]
+CLIPS = [f"transcribed clip {n:04d} ({n % 9}.2 s)" for n in range(1, 140)]
+for name, state, more, lines in (
+    ("as-many-clips", "finished", {"alive": False}, [*CLIPS, "139 clips, 4.1 h of audio, transcripts under out/txt"]),
+    ("one-clip-too-many", "failed", {"alive": False}, [*CLIPS, "@@clip 0140 is not a WAV file, quitting"]),
+    ("diverges", "failed", {"alive": False}, [*RELAX, "@@energy diverges, no point in going on"]),
+    ("begins-anew", "died_silently", {"alive": False, "idle": 600}, [*RELAX, "restarting line search from iteration 80"]),
+    ("percent-of-its-own", "finished", {"alive": False}, [*[f"{n}% synced" for n in range(101)], "both sides equal now"]),
+    ("percent-of-its-own-short", "failed", {"alive": False}, [*[f"{n}% synced" for n in range(62)], "@@disk full at 61%, sync stopped"]),
+    ("all-of-them-up", "running", {}, ["proxy open", *[f"{now}:10 health: 4/4 backends up" for now in minutes(600, 700)]]),
+    ("none-of-them-up", "hung", {}, ["proxy open", *[f"{now}:10 health: 0/4 backends up, refusing clients" for now in minutes(600, 700)]]),
+):  # fmt: skip
+    add(f"shape-{name}", state, *lines, **more)

@@ -261,7 +261,7 @@ def _weigh(story, end, number, text, last):
     if worked and not named and _says(MEASURES, text) and _last_event(story) and _last_event(story)[2] != "step":
         end.add("measures of what was counted", 1, number)
     if not named and _as_counted(story, text):
-        end.add("as many as were counted", 1, number)
+        end.add("as many as were counted", 2 if number == last else 1, number)
     if _says(BYE, text):
         end.add("leave is taken", 2 if not named else 0, number)
     if PATH.match(text) and reached(story, number):

@@ -265,8 +265,9 @@ class Story(Tracebacks):
         sentence = self.sentences.get(key)
         grown = sentence.read(number, raw) if sentence else None
         if grown is not None:
+            whole = "100" if ("%d%%" % grown).encode() in raw else None
             self._count(
-                number, key[:80], "said", grown, None, None, False, raw[: clock.LOOKED_AT].decode("utf-8", "replace")
+                number, key[:80], "said", grown, whole, None, False, raw[: clock.LOOKED_AT].decode("utf-8", "replace")
             )
 
     def _line(self, number, raw, quiet=False):

@@ -24,6 +24,11 @@ STOP_LINES = 400
 DRAINED = 20
 WORDS_APART, SENTENCES = 6, 10
 IDLE = re.compile(tables.IDLE)
+TOOL = re.compile(
+    r"(?:ls|cp|mv|rm|ln|cat|grep|sed|awk|find|mkdir|rmdir|touch|chmod|chown|wget|curl|rsync|ssh|scp|test|stat|du|df|kill|which|git): "
+)
+"""What a small tool of a script complains of: the script may do without it, and say so by going on to its end."""
+
 LOCATED = re.compile(r"(?:[\w.-]+: )?[\w./+-]+\.[a-z]{1,4}:\d+(?::\d+)?:? ?(?:in |[^\s\d])")
 """A place in a source, as the last words of many languages begin."""
 
@@ -217,7 +222,9 @@ def _counts(story, sign, ready, done, stop):
         return True
     if sign["line"] > done["line"]:
         return sign["role"] not in EFFECTS
-    return done["marker"] == "last-words" or sign["uncaught"] or _trapped(sign, done)
+    if done["marker"] == "last-words":
+        return sign["trace"] or sign["level"] >= 40 or sign["role"] == "fatal" or not TOOL.match(sign["text"])
+    return sign["uncaught"] or _trapped(sign, done)
 
 
 def _survived(story, sign, ready):
