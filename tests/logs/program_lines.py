@@ -3,6 +3,7 @@
 
 # (row, line)
 LINES = [
+    ("fairseq", "2025-04-02 01:28:37 | INFO | train_inner | epoch 001:   3000 / 5541 loss=9.900, nll_loss=9.200, ppl=1401.96, num_updates=2994"),
     ("trtllm-assert", "[08/05/2025-16:01:22] [TRT-LLM] [RANK 0] [E] Failed to initialize executor on rank 0: [TensorRT-LLM][ERROR] Assertion failed: Error occurred when running GEMM!"),
     ("nginx-bind", "nginx: [emerg] bind() to 0.0.0.0:80 failed (98: Address already in use)"),
     ("nginx-bind", "2023/03/18 05:01:31 [emerg] 1#1: bind() to [::]:8080 failed (98: Address already in use)"),

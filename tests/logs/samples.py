@@ -3874,3 +3874,13 @@ for name, state, more, lines in (
     ("none-of-them-up", "hung", {}, ["proxy open", *[f"{now}:10 health: 0/4 backends up, refusing clients" for now in minutes(600, 700)]]),
 ):  # fmt: skip
     add(f"shape-{name}", state, *lines, **more)
+add(
+    "copy-that-only-takes-time",
+    "hung",
+    *(
+        f"2025/01/12 20:{n:02d}:00 INFO  : \nTransferred:   \t  102.6 GiB / 712.1 GiB, 14%, 0 B/s, ETA -\n"
+        f"Transferred:           27 / 190, 14%\nElapsed time:     {n}m0.0s"
+        for n in range(5, 55)
+    ),
+)
+add("one-epoch-of-many-steps", "running", steps(FAIRSEQ, 1, 400, every=6))

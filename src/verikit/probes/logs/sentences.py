@@ -24,7 +24,7 @@ NAMED = 100
 FIGURE = re.compile(rb"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|(?<![\w-])(?:nan|NaN|NAN|inf)(?!\w)")
 SIGNED = re.compile(rb"[-+]?(?:%s)" % FIGURE.pattern)
 BLANKS = re.compile(rb"[ \t]+")
-UNIT = re.compile(rb" ?(?:[mun]?s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)\b")
+UNIT = re.compile(rb" ?(?:[mun]?s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?:\b|(?=\d))")
 NO_WORK = re.compile(tables.NO_WORK)
 CLOCK, FLOAT, WHOLE = "clock", "float", "whole"
 
