@@ -3884,3 +3884,13 @@ add(
     ),
 )
 add("one-epoch-of-many-steps", "running", steps(FAIRSEQ, 1, 400, every=6))
+READ = [*[f"13:00:{n} teacher shard {n}/16 read" for n in range(10, 17)], "13:00:24 teacher: 48 layers, vocab 32064"]
+add(
+    "refuses-behind-a-whole-counter",
+    "failed",
+    *READ,
+    "@@13:00:38 not going on: cannot match 64 ids",
+    "13:00:39 leaving with status 3",
+    alive=False,
+)
+add("whole-counter-and-its-product", "finished", *READ, "13:00:39 index written to out/d7", alive=False)

@@ -381,7 +381,12 @@ class _Case:
         if self.text["stop"]:
             return True
         done = self.text["done"]
-        return bool((done and done["ends"]) or self._progress("complete") or (self.dead and self.text["closed"]))
+        return bool((done and done["ends"]) or self._whole() or (self.dead and self.text["closed"]))
+
+    def _whole(self) -> bool:
+        """Whether its counter reached its whole, and no last words of a dead job say that this was not all there was to do."""
+        against = self.dead and (self.text.get("ending") or {}).get("against")
+        return bool(self._progress("complete") and not against)
 
     def _state(self) -> str:
         if self._finished() and not self.alive:
