@@ -3894,3 +3894,27 @@ add(
     alive=False,
 )
 add("whole-counter-and-its-product", "finished", *READ, "13:00:39 index written to out/d7", alive=False)
+SERVICES = [f"db-1   | 2025-05-20 11:00:{n}.831 UTC [60] LOG:  checkpoint starting: time" for n in range(10, 40)]
+add(
+    "another-container-ends-well",
+    "failed",
+    *SERVICES,
+    "api-1  | Traceback (most recent call last):",
+    'api-1  |   File "/app/main.py", line 31, in lifespan',
+    "@@api-1  | KeyError: 'INDEX_PATH'",
+    "api-1  | ERROR:    Application startup failed. Exiting.",
+    "api-1 exited with code 1",
+    "db-1   | 2025-05-20 11:00:57.310 UTC [1] LOG:  received fast shutdown request",
+    "db-1   | 2025-05-20 11:00:57.402 UTC [1] LOG:  database system is shut down",
+    "db-1 exited with code 0",
+    alive=False,
+)
+add(
+    "containers-end-well",
+    "finished",
+    *SERVICES,
+    "api-1  | all 40 batches written to /out",
+    "api-1 exited with code 0",
+    "db-1 exited with code 0",
+    alive=False,
+)

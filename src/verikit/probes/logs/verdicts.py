@@ -196,7 +196,7 @@ EFFECTS = ("weak", "cascade", "messenger", "unclear")
 TIDYING = ("wandb-done", "spark-done", "elapsed-done")
 """Ends that a tracker, a session or a shell also writes behind a crash."""
 
-EXITED = ("exit-code", "elastic")
+EXITED = ("exit-code", "elastic", "container-status")
 """Signs that tell of an exit status: no "finished" of the script around heals them."""
 
 BUFFERED = 5
@@ -245,6 +245,8 @@ def _trapped(sign, done):
     """Whether the end that follows a crash is only that of the script around it."""
     if done["marker"] in TIDYING:
         return sign["role"] not in ("weak", "cascade")
+    if sign["id"] == "container-status":
+        return True  # the good end of another container heals none
     if done["marker"] != "generic-done":
         return False
     near = sign["trace"] and not sign["level"] and done["line"] - sign["end"] <= TRAP_LINES
