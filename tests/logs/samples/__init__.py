@@ -1,0 +1,41 @@
+"""Labelled logs of programs, wordings and twists, as text: what a person who reads them would say.
+
+The module of each topic adds its own to the list that `kit` holds.
+"""
+
+from __future__ import annotations
+
+from logs.samples import (
+    devices,
+    ends,
+    errors,
+    jobs,
+    lookalikes,
+    own_scripts,
+    roots,
+    schedulers,
+    servers,
+    shapes,
+    silence,
+    texts,
+    trainers,
+)
+from logs.samples.kit import SAMPLES
+
+TOPICS = (
+    trainers,
+    lookalikes,
+    servers,
+    jobs,
+    schedulers,
+    devices,
+    errors,
+    roots,
+    silence,
+    ends,
+    own_scripts,
+    shapes,
+    texts,
+)
+
+__all__ = ["SAMPLES", "TOPICS"]

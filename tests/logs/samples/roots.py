@@ -1,0 +1,596 @@
+# ruff: noqa: E501, UP031
+"""Roots among much other talk: chains, woven ranks, boxes, what comes behind a death and what came before it."""
+
+from __future__ import annotations
+
+from logs.samples.kit import ACCEL, FRAMES, GEN, JSONL, LOGURU, MAXTEXT, NANO, OOM, TITAN, add, bar, bars, steps, trace
+
+add(
+    "chained-during",
+    "failed",
+    trace("FileNotFoundError: [Errno 2] No such file or directory: '/data/train.jsonl'"),
+    "",
+    "During handling of the above exception, another exception occurred:",
+    "",
+    trace("datasets.exceptions.DatasetGenerationError: An error occurred while generating the dataset").replace(
+        "@@", ""
+    ),
+    kind=("data_error",),
+    alive=False,
+)
+add(
+    "chained-cause",
+    "failed",
+    steps(LOGURU),
+    trace("ConnectionRefusedError: [Errno 111] Connection refused"),
+    "",
+    "The above exception was the direct cause of the following exception:",
+    "",
+    trace("openai.APIConnectionError: Connection error.").replace("@@", ""),
+    kind="connection_refused",
+    alive=False,
+)
+add(
+    "exception-group",
+    "failed",
+    "starting",
+    "  + Exception Group Traceback (most recent call last):",
+    '  |   File "/home/u/run.py", line 12, in main',
+    "  |     async with asyncio.TaskGroup() as tg:",
+    "  | ExceptionGroup: unhandled errors in a TaskGroup (2 sub-exceptions)",
+    "  +-+---------------- 1 ----------------",
+    "    | Traceback (most recent call last):",
+    '    |   File "/home/u/run.py", line 5, in fetch',
+    "    |     raise PermissionError(13)",
+    "@@    | PermissionError: [Errno 13] Permission denied: '/data/x'",
+    "    +---------------- 2 ----------------",
+    "    | Traceback (most recent call last):",
+    '    |   File "/home/u/run.py", line 9, in other',
+    "    |     await x",
+    "    | asyncio.exceptions.CancelledError",
+    "    +------------------------------------",
+    kind="permission_denied",
+    alive=False,
+)
+add(
+    "rich-box",
+    "failed",
+    "╭───────────────────── Traceback (most recent call last) ──────────────────────╮",
+    "│ /home/u/train.py:311 in main                                                  │",
+    "│                                                                              │",
+    "│ ❱ 311 │   model = load()                                                      │",
+    "╰──────────────────────────────────────────────────────────────────────────────╯",
+    "@@ImportError: cannot import name 'LlamaFlashAttention2' from 'transformers.models.llama'",
+    kind="import_error",
+    alive=False,
+)
+add(
+    "woven-ranks",
+    "failed",
+    steps(NANO),
+    "[rank0]: Traceback (most recent call last):",
+    "[rank1]: Traceback (most recent call last):",
+    '[rank0]:   File "/home/u/train.py", line 5, in <module>',
+    '[rank1]:   File "/home/u/train.py", line 5, in <module>',
+    "[rank1]:     main()",
+    "[rank0]:     main()",
+    "@@[rank1]: RuntimeError: CUDA error: an illegal memory access was encountered",
+    "||[rank0]: RuntimeError: CUDA error: an illegal memory access was encountered",
+    kind="cuda_error",
+    alive=False,
+)
+add(
+    "bar-glued-nccl",
+    "failed",
+    bars("Training", 60, 500)
+    + "[rank2]:[E505 10:00:00.123456789 ProcessGroupNCCL.cpp:616] [Rank 2] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=12, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600012 milliseconds before timing out.",
+    "terminate called after throwing an instance of 'c10::DistBackendError'",
+    kind="nccl_timeout",
+    alive=False,
+)
+add(
+    "exception-before-watchdog",
+    "failed",
+    steps(TITAN),
+    trace("ValueError: could not broadcast input array from shape (3,224) into shape (3,256)", front="[rank5]: "),
+    "[rank0]:[E505 10:20:00.1 ProcessGroupNCCL.cpp:616] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=12, OpType=ALLREDUCE) ran for 600012 milliseconds before timing out.",
+    kind="python_exception",
+    alive=False,
+)
+add(
+    "xid-then-steps",
+    "failed",
+    steps(TITAN),
+    "@@[ 9412.301234] NVRM: Xid (PCI:0000:4f:00): 79, pid=4112, name=python, GPU has fallen off the bus.",
+    steps(TITAN, 31, 34, start="10:01:02"),
+    alive=False,
+    kind="gpu_hardware",
+)
+add(
+    "finish-then-save-fails",
+    "failed",
+    steps(TITAN),
+    "Training finished.",
+    "2025-05-05 11:00:00 saving final checkpoint",
+    trace("OSError: [Errno 28] No space left on device"),
+    kind="no_space",
+    alive=False,
+)
+add(
+    "loguru-trace",
+    "failed",
+    steps(LOGURU),
+    "2025-05-05 10:02:00.123 | ERROR    | __main__:<module>:55 - An error has been caught in function '<module>', process 'MainProcess' (77):",
+    trace("KeyError: 'input_ids'", header=""),
+    kind="python_exception",
+    alive=False,
+)
+add(
+    "json-exc-info",
+    "failed",
+    steps(JSONL),
+    '@@{"ts": "2025-05-05T10:05:00Z", "level": "ERROR", "msg": "training failed", "exc_info": "Traceback (most recent call last):\\n  File \\"/app/t.py\\", line 5, in <module>\\n    go()\\nOSError: [Errno 28] No space left on device"}',
+    kind="no_space",
+    alive=False,
+)
+add(
+    "tqdm-redrawn-after-trace",
+    "failed",
+    bars("Training", 30, 1000),
+    trace("KeyError: 'labels'"),
+    bar("Training", 30, 1000).replace("\r", ""),
+    kind="python_exception",
+    alive=False,
+)
+add(
+    "nccl-remote-then-root",
+    "failed",
+    steps(NANO),
+    trace(
+        "torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:1969, remote process exited or there was a network error, NCCL version 2.21.5",
+        front="[rank2]: ",
+    ).replace("@@", ""),
+    "[rank2]: ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.",
+    trace("IndexError: index out of range in self", front="[rank7]: "),
+    kind="python_exception",
+    alive=False,
+)
+add(
+    "hf-import-chain",
+    "failed",
+    trace("ModuleNotFoundError: No module named 'flash_attn'"),
+    "",
+    "The above exception was the direct cause of the following exception:",
+    "",
+    trace(
+        "RuntimeError: Failed to import transformers.models.llama.modeling_llama because of the following error (look up to see its traceback):"
+    ).replace("@@", ""),
+    "No module named 'flash_attn'",
+    kind="import_error",
+    alive=False,
+)
+add(
+    "critical-logger",
+    "failed",
+    steps(ACCEL),
+    "@@2025-05-05 10:03:00,123 - CRITICAL - trainer - Loss is nan, stopping training",
+    alive=False,
+    kind="nan_loss",
+)
+add(
+    "mp-spawn",
+    "failed",
+    "W0505 10:00:00.1 77 torch/multiprocessing/spawn.py:169] Terminating process 101 via signal SIGTERM",
+    "Traceback (most recent call last):",
+    '  File "/home/u/t.py", line 9, in <module>',
+    "    mp.spawn(main, nprocs=8)",
+    "torch.multiprocessing.spawn.ProcessRaisedException: ",
+    "",
+    "-- Process 3 terminated with the following error:",
+    trace("ZeroDivisionError: division by zero"),
+    alive=False,
+    kind="python_exception",
+)
+add(
+    "multiprocessing-pool",
+    "failed",
+    steps(GEN),
+    "multiprocessing.pool.RemoteTraceback: ",
+    '"""',
+    trace("UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"),
+    '"""',
+    "",
+    "The above exception was the direct cause of the following exception:",
+    "",
+    trace("UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte").replace(
+        "@@", "||"
+    ),
+    alive=False,
+    kind="data_error",
+)
+add(
+    "process-name-trace",
+    "failed",
+    steps(GEN),
+    "Process SpawnProcess-1:",
+    trace("PermissionError: [Errno 13] Permission denied: '/cache'"),
+    alive=False,
+    kind="permission_denied",
+)
+add(
+    "crash-mid-traceback",
+    "failed",
+    steps(NANO),
+    "Traceback (most recent call last):",
+    '  File "/home/u/t.py", line 9, in <module>',
+    "    main()",
+    trace("OSError: [Errno 28] No space left on device"),
+    "",
+    "During handling of the above exception, another exception occurred:",
+    "",
+    "Traceback (most recent call last):",
+    '  File "/home/u/t.py", line 1',
+    alive=False,
+    kind="no_space",
+)
+add(
+    "rank-killed-others-step",
+    "failed",
+    "\n".join(f"[rank{n % 4}]: step {n // 4} loss 2.{n}" for n in range(40)),
+    trace(OOM, front="[rank3]: "),
+    "[rank0]: step 10 loss 2.1",
+    "[rank1]: step 10 loss 2.1",
+    kind="cuda_oom",
+    alive=False,
+)
+add(
+    "rank-killed-alive",
+    "failed",
+    "\n".join(f"[rank{n % 4}]: step {n // 4} loss 2.{n}" for n in range(40)),
+    trace(OOM, front="[rank3]: "),
+    "[rank0]: step 10 loss 2.1",
+    "[rank1]: step 10 loss 2.1",
+    kind="cuda_oom",
+    alive=True,
+)
+add(
+    "oom-in-eval-after-done",
+    "failed",
+    steps(ACCEL),
+    "2025-05-05 10:02:00,123 - INFO - t - Training complete. Running final evaluation",
+    trace(OOM),
+    alive=False,
+    kind="cuda_oom",
+)
+add(
+    "second-run-crashes-too",
+    "failed",
+    "nohup: ignoring input",
+    *[f"step {n} loss 2.0" for n in range(1, 9)],
+    trace("KeyError: 'a'").replace("@@", ""),
+    "nohup: ignoring input",
+    "resuming",
+    trace("FileNotFoundError: [Errno 2] No such file or directory: '/ckpt/last.pt'"),
+    alive=False,
+    kind="data_error",
+)
+add(
+    "jax-separators",
+    "failed",
+    steps(MAXTEXT),
+    "jax.errors.SimplifiedTraceback: For simplicity, JAX has removed its internal frames from the traceback of the following exception.",
+    "",
+    "The above exception was the direct cause of the following exception:",
+    "",
+    trace("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory allocating 8589934592 bytes."),
+    "-------------------------------------",
+    "For simplicity, JAX has removed its internal frames",
+    alive=False,
+    kind="cuda_oom",
+)
+add(
+    "bar-then-trace-same-line",
+    "failed",
+    bars("train", 40, 900) + "Traceback (most recent call last):",
+    '  File "/home/u/t.py", line 5, in <module>',
+    "    go()",
+    "@@RuntimeError: stack expects each tensor to be equal size, but got [3, 224] at entry 0 and [1, 224] at entry 4",
+    alive=False,
+    kind="python_exception",
+)
+add(
+    "bar-interleaved-trace",
+    "failed",
+    bars("train", 40, 900),
+    trace(
+        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 23.6 GiB"
+    ),
+    bar("train", 40, 900).replace("\r", "\n"),
+    alive=False,
+    kind="cuda_oom",
+)
+add(
+    "progress-other-rank-after-crash",
+    "failed",
+    *[f"[rank{n % 2}]: step {n // 2} loss 2.1" for n in range(20)],
+    trace("ValueError: bad batch", front="[rank1]: "),
+    "[rank0]: step 10 loss 2.1",
+    alive=None,
+    kind="python_exception",
+)
+add(
+    "trace-then-heartbeats",
+    "failed",
+    steps(LOGURU),
+    trace("KeyError: 'x'"),
+    *[f"2025-05-05 10:{n:02d}:30.123 | INFO     | monitor:beat:3 - heartbeat {n}" for n in range(2, 30)],
+    kind="python_exception",
+)
+add(
+    "trace-then-retry-same",
+    "failed",
+    steps(GEN),
+    *[
+        part
+        for n in range(3)
+        for part in (
+            f"2025-05-05 10:02:0{n} INFO attempt {n + 1} of 3",
+            trace("ConnectionRefusedError: [Errno 111] Connection refused").replace("@@", "||"),
+        )
+    ],
+    "2025-05-05 10:02:09 ERROR giving up after 3 attempts",
+    alive=False,
+    kind="connection_refused",
+)
+add(
+    "one-rank-nan",
+    "failed",
+    *[f"step {n} loss 2.1" for n in range(1, 9)],
+    "@@step 9 loss nan",
+    "step 10 loss nan",
+    "step 11 loss nan",
+    alive=None,
+    kind="nan_loss",
+)
+add(
+    "root-two-ranks-order",
+    "failed",
+    steps(TITAN),
+    trace(
+        "torch.distributed.DistBackendError: [1] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via c10d key-value store by key '0', but store->get('0') got error: Connection reset by peer",
+        front="[rank1]: ",
+    ).replace("@@", ""),
+    trace("FileNotFoundError: [Errno 2] No such file or directory: '/data/idx.bin'", front="[rank0]: "),
+    alive=False,
+    kind="data_error",
+)
+add(
+    "root-vllm-api-before-engine",
+    "failed",
+    "INFO 10-21 09:11:09 [api_server.py:1839] vLLM API server version 0.11.0",
+    "\n".join(
+        "(EngineCore_DP0 pid=9) ERROR 10-21 09:12:00 [core.py:708] " + r
+        for r in (
+            "EngineCore failed to start.\n"
+            + trace("huggingface_hub.errors.RepositoryNotFoundError: 401 Client Error. (Request ID: Root=1)").replace(
+                "@@", ""
+            )
+        ).split("\n")[:-1]
+    ),
+    "@@(EngineCore_DP0 pid=9) ERROR 10-21 09:12:00 [core.py:708] huggingface_hub.errors.RepositoryNotFoundError: 401 Client Error. (Request ID: Root=1)",
+    "(EngineCore_DP0 pid=9) ERROR 10-21 09:12:00 [core.py:708] ",
+    "(EngineCore_DP0 pid=9) ERROR 10-21 09:12:00 [core.py:708] Repository Not Found for url: https://huggingface.co/x.",
+    "\n".join(
+        "(APIServer pid=7) " + r
+        for r in trace(
+            "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {'EngineCore_DP0': 1}"
+        )
+        .replace("@@", "")
+        .split("\n")
+    ),
+    alive=False,
+    kind="auth",
+)
+add(
+    "root-chain-of-three",
+    "failed",
+    trace("KeyError: 'a'"),
+    "",
+    "During handling of the above exception, another exception occurred:",
+    "",
+    trace("AttributeError: b").replace("@@", ""),
+    "",
+    "The above exception was the direct cause of the following exception:",
+    "",
+    trace("RuntimeError: c").replace("@@", ""),
+    alive=False,
+    kind="python_exception",
+)
+add(
+    "root-multiline-message",
+    "failed",
+    trace("RuntimeError: Error(s) in loading state_dict for Model:"),
+    '\tMissing key(s) in state_dict: "a.weight", "b.weight".',
+    '\tUnexpected key(s) in state_dict: "c".',
+    alive=False,
+    kind="checkpoint_mismatch",
+)
+add(
+    "root-cuda-multiline",
+    "failed",
+    steps(NANO),
+    trace("RuntimeError: CUDA error: an illegal memory access was encountered"),
+    "CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be incorrect.",
+    "For debugging consider passing CUDA_LAUNCH_BLOCKING=1",
+    "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.",
+    "",
+    "terminate called after throwing an instance of 'c10::Error'",
+    "Aborted (core dumped)",
+    alive=False,
+    kind="cuda_error",
+)
+add(
+    "root-srun-many-ranks",
+    "failed",
+    *[
+        "%d: %s" % (n, r)
+        for n in (3,)
+        for r in ("Traceback (most recent call last):", '  File "/home/u/t.py", line 9, in <module>', "    go()")
+    ],
+    "@@3: ValueError: num_samples should be a positive integer value, but got num_samples=0",
+    *[
+        "%d: %s" % (n, r)
+        for n in (4, 5)
+        for r in (
+            "Traceback (most recent call last):",
+            '  File "/home/u/t.py", line 9, in <module>',
+            "    go()",
+            "ValueError: num_samples should be a positive integer value, but got num_samples=0",
+        )
+    ],
+    "srun: error: node-3: tasks 3-5: Exited with exit code 1",
+    alive=False,
+    kind=("python_exception", "data_error"),
+)
+add(
+    "root-ray-actor-init",
+    "failed",
+    "2025-05-05 10:00:00,1 ERROR worker.py:422 -- Unhandled error (suppress with 'RAY_IGNORE_UNHANDLED_ERRORS=1'): ray::Worker.__init__() (pid=300, ip=10.0.0.2, actor_id=ab)",
+    '  File "/home/u/w.py", line 9, in __init__',
+    "    torch.cuda.set_device(3)",
+    "@@RuntimeError: CUDA error: invalid device ordinal",
+    alive=False,
+    kind="cuda_error",
+)
+add(
+    "root-xid-then-watchdog",
+    "failed",
+    steps(NANO),
+    "@@May  5 10:01:00 gpu-b3 kernel: [123.4] NVRM: Xid (PCI:0000:4f:00): 79, pid=4112, GPU has fallen off the bus.",
+    "[rank0]:[E505 10:31:00.1 ProcessGroupNCCL.cpp:616] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9, OpType=ALLREDUCE) ran for 1800064 milliseconds before timing out.",
+    alive=False,
+    kind="gpu_hardware",
+)
+add(
+    "root-oom-killer-after-steps",
+    "failed",
+    steps(NANO),
+    "@@(raylet, ip=10.0.0.3) [2025-05-05 10:00:00,000 E 77 77] (raylet) node_manager.cc:3069: 1 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons at node (ID: ab, IP: 10.0.0.3)",
+    alive=False,
+    kind="host_oom",
+)
+add(
+    "root-timeout-init",
+    "failed",
+    "[I505 10:00:00.1 TCPStore.cpp:274] [c10d - debug] started",
+    trace(
+        "torch.distributed.DistStoreError: wait timeout after 600000ms, keys: /default_pg/0//cpu//0/0",
+        front="[rank0]: ",
+    ),
+    alive=False,
+    kind="rendezvous",
+)
+add(
+    "root-tokenizer",
+    "failed",
+    trace(
+        "OSError: Can't load tokenizer for '/models/x'. If you were trying to load it from 'https://huggingface.co/models', make sure you don't have a local directory with the same name."
+    ),
+    alive=False,
+)
+add(
+    "root-yaml",
+    "failed",
+    trace("yaml.scanner.ScannerError: mapping values are not allowed here"),
+    '  in "cfg.yaml", line 3, column 9',
+    alive=False,
+    kind="config_error",
+)
+add(
+    "root-deepspeed-config",
+    "failed",
+    trace(
+        "AssertionError: Check batch related parameters. train_batch_size is not equal to micro_batch_per_gpu * gradient_acc_step * world_size 256 != 8 * 1 * 16",
+        lib="deepspeed/runtime/config.py",
+    ),
+    alive=False,
+    kind=("python_exception", "config_error"),
+)
+add(
+    "root-datasets-chain",
+    "failed",
+    bars("Generating train split", 30, 90),
+    trace(
+        "pyarrow.lib.ArrowInvalid: JSON parse error: Missing a name for object member. in row 3",
+        lib="datasets/packaged_modules/json/json.py",
+    ),
+    "",
+    "The above exception was the direct cause of the following exception:",
+    "",
+    trace(
+        "datasets.exceptions.DatasetGenerationError: An error occurred while generating the dataset",
+        lib="datasets/builder.py",
+    ).replace("@@", ""),
+    alive=False,
+    kind="data_error",
+)
+add(
+    "root-lightning-exit",
+    "failed",
+    bars("Epoch 3", 20, 50),
+    trace("RuntimeError: Trying to resize storage that is not resizable"),
+    "Epoch 3:  40%|████      | 20/50 [00:10<00:15,  2.07it/s]",
+    alive=False,
+    kind="python_exception",
+)
+add(
+    "root-jobset-pod",
+    "failed",
+    *[f"2025-05-05T10:00:{n:02d}Z stdout F step {n} loss 2" for n in range(1, 9)],
+    "@@2025-05-05T10:00:10Z stderr F Fatal Python error: Segmentation fault",
+    "2025-05-05T10:00:10Z stderr F ",
+    "2025-05-05T10:00:10Z stderr F Thread 0x00007f (most recent call first):",
+    alive=False,
+    kind="segfault",
+)
+add(
+    "root-gcs-auth",
+    "failed",
+    trace("google.auth.exceptions.DefaultCredentialsError: Your default credentials were not found."),
+    alive=False,
+    kind=("auth", "python_exception"),
+)
+add(
+    "root-nfs-stale",
+    "failed",
+    steps(NANO),
+    trace("OSError: [Errno 116] Stale file handle: '/nfs/ckpt/30.pt'"),
+    alive=False,
+)
+add(
+    "root-flash-arch",
+    "failed",
+    trace("RuntimeError: FlashAttention only supports Ampere GPUs or newer."),
+    alive=False,
+    kind=("driver_mismatch", "config_error", "python_exception"),
+)
+add(
+    "root-ptxas",
+    "failed",
+    trace("triton.runtime.errors.PTXASError: PTXAS error: Internal Triton PTX codegen error"),
+    alive=False,
+    kind=("cuda_error", "python_exception", "driver_mismatch"),
+)
+add(
+    "crash-under-wandb",
+    "failed",
+    steps(NANO),
+    *FRAMES,
+    "@@ValueError: Expected input batch_size (64) to match target batch_size (32).",
+    "wandb: ",
+    "wandb: Run summary:",
+    "wandb: loss 2.3",
+    "wandb: 🚀 View run x at: https://wandb.ai/x/y/runs/1",
+    "wandb: Find logs at: ./wandb/run/logs",
+    alive=False,
+)
