@@ -210,6 +210,46 @@ class TestText:
         assert text.startswith("✓ PASS  0 fail, 0 unknown, 6 pass")
         assert "◀ decides" not in text
 
+    def test_a_denied_leaf_is_told_as_claimed(self):
+        """
+        `~` of a leaf is one row with `not` before its title, and counts as what it tells for the claim.
+        """
+        free, holds = Stated("taken", verdict=FAIL), Stated("holds", verdict=PASS)
+        passed, failed = verify(~free & holds), verify(~holds & free)
+        rows = str(passed).split("\n")
+
+        assert rows[0].startswith("✓ PASS  0 fail, 0 unknown, 2 pass")
+        assert rows[1] == "local · not Stated('taken', verdict=FAIL)"
+        assert "├── ✓ local · not Stated('taken', verdict=FAIL)" in rows
+        assert "✗" not in str(passed)
+        assert str(failed).startswith("✗ FAIL  2 fail, 0 unknown, 0 pass")
+        assert "✗ local · not Stated('holds', verdict=PASS)  ◀ decides" in str(failed)
+        assert "not Stated('holds', verdict=PASS)" in failed.deciding_part()
+        assert repr(failed).startswith("<Report FAIL: local · not Stated('holds'")
+
+    def test_a_denied_leaf_alone_needs_no_tree(self):
+        """
+        `~` of a single leaf prints as that leaf does, on one host and on several.
+        """
+        report = verify(~Says("/x"), on=on("gpu01", "fail", "nobody listens"))
+        several = str(verify(~Says("/x"), on=[on(f"gpu{n}", "fail", "nobody listens") for n in (1, 2)]))
+
+        assert str(report).split("\n")[1:] == ["gpu01 · not Says('/x')", "  nobody listens", "  warning: careful"]
+        assert "└── ✓ gpu[1-2] · not Says('/x')" in several
+        assert report._repr_html_().count("not Says") == 1
+
+    @settings(max_examples=100, deadline=None)
+    @given(trees(depth=3))
+    def test_leaves_that_all_tell_the_same_settle_the_claim(self, tree):
+        """
+        Counts are of leaves as the claim takes them: if all are of one verdict, the claim is; `~` mirrors them.
+        """
+        report, mirrored = verify(_at_home(tree), on=_home(tree)), verify(~_at_home(tree), on=_home(tree))
+
+        told = {verdict for verdict, n in report.counts.items() if n}
+        assert len(told) > 1 or told == {report.verdict}
+        assert mirrored.counts == {~verdict: n for verdict, n in report.counts.items()}
+
     def test_the_message_names_all_that_decided_and_nobody_else(self):
         """
         What an exception says lists each leaf that settled the verdict, also under `~`, and none that was outvoted.
@@ -259,9 +299,7 @@ class TestValuesOut:
         """
         Every report is valid under the published JSON Schema, and comes back equal from its JSON.
         """
-        from verikit.check import unbound
-
-        report = verify(_at_home(tree), on=FakeHost("h")) if unbound(tree) else verify(_at_home(tree))
+        report = verify(_at_home(tree), on=_home(tree))
         data = json.loads(report.to_json())
 
         jsonschema.validate(data, SCHEMA)
@@ -301,6 +339,18 @@ class TestValuesOut:
         mixed_suite = ElementTree.fromstring(mixed.to_junit()).find("testsuite")
         assert (mixed_suite.get("failures"), mixed_suite.get("errors")) == ("1", "1")
         assert mixed_suite.find("testcase/error").get("type") == "ambiguous"
+
+    def test_junit_of_a_denied_leaf(self):
+        """
+        What does not hold beneath `~` is a good case; what does is a failure with its reason.
+        """
+        claim = ~Says("/free").on(on("h", "fail", "nobody listens")) & ~Says("/taken").on(on("h", "pass", "pid 7"))
+        suite = ElementTree.fromstring(verify(claim).to_junit()).find("testsuite")
+        free, taken = suite.findall("testcase")
+
+        assert suite.get("failures") == "1"
+        assert (free.get("name"), free.find("failure")) == ("not Says('/free')", None)
+        assert taken.find("failure").get("message") == "pid 7"
 
     def test_html_quotes_what_it_shows(self):
         """
@@ -342,6 +392,13 @@ class TestValuesOut:
         """
         down = FakeHost("h", down=Unseen("unreachable", "no route", {"phase": "tcp", "seconds": 3.0}))
         assert verify(Says("/x"), on=down).deciding.finding.facts["phase"] == "tcp"
+
+
+def _home(tree):
+    """Where to look at it: a made-up host, unless all of it says where."""
+    from verikit.check import unbound
+
+    return FakeHost("h") if unbound(tree) else None
 
 
 def _at_home(tree):

@@ -111,12 +111,17 @@ class Result:
     note: str = attrs.field(default="", converter=line)
 
     @property
+    def is_leaf(self) -> bool:
+        """Whether it carries evidence of its own, rather than that of its parts."""
+        return self.finding is not None or not self.parts
+
+    @property
     def reason(self) -> str:
         """The leaf's reason; of a node that does not pass, those of all leaves that decided it, each once.
 
         Where several hosts were looked at, each begins with its own: `on gpu02: …`, `on gpu02, gpu03: …`.
         """
-        if self.finding is not None or not self.parts:
+        if self.is_leaf:
             return self.finding.reason if self.finding else self.note
         if self.verdict is PASS:
             return self.deciding.reason
@@ -148,7 +153,7 @@ class Result:
 
     def deciders(self) -> Iterator[Result]:
         """The leaves that settled this verdict: all of them, where several did, and none that was outvoted."""
-        if self.finding is not None or not self.parts:
+        if self.is_leaf:
             yield self
             return
         wanted = ~self.verdict if self.kind == "Not" else self.verdict
@@ -162,12 +167,24 @@ class Result:
 
     def leaves(self, verdict: Verdict | None = None) -> Iterator[Result]:
         """The results that carry evidence, in the order of the claim; of one verdict, if named."""
-        if self.finding is not None or not self.parts:
+        if self.is_leaf:
             if verdict is None or self.verdict is verdict:
                 yield self
         else:
             for part in self.parts:
                 yield from part.leaves(verdict)
+
+    def as_claimed(self, denied: bool = False) -> Iterator[Result]:
+        """The leaves as the claim takes them: what stands beneath a `~` is `denied`, so that PASS is always as hoped."""
+        if self.is_leaf:
+            yield self.denied() if denied else self
+        else:
+            for part in self.parts:
+                yield from part.as_claimed(denied != (self.kind == "Not"))
+
+    def denied(self) -> Result:
+        """The leaf as a `~` above it takes it: the mirror of its verdict, under a title that begins with `not`."""
+        return attrs.evolve(self, title=f"not {self.title}", verdict=~self.verdict)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON values; the form is that of `verikit.report/1`."""

@@ -61,12 +61,12 @@ class Report:
 
     @property
     def counts(self) -> dict[Verdict, int]:
-        """Leaves by verdict, FAIL first."""
-        found = [leaf.verdict for leaf in self.root.leaves()]
+        """Leaves by what they tell for the claim, FAIL first: what does not hold beneath a `~` counts as PASS."""
+        found = [leaf.verdict for leaf in self.root.as_claimed()]
         return {verdict: found.count(verdict) for verdict in (FAIL, UNKNOWN, PASS)}
 
     def leaves(self, verdict: Verdict | None = None) -> list[Result]:
-        """The results that carry evidence, in the order of the claim; of one verdict, if named."""
+        """The results that carry evidence, in the order of the claim; of one verdict of their own, if named."""
         return list(self.root.leaves(verdict))
 
     def __bool__(self) -> bool:
@@ -92,7 +92,9 @@ class Report:
 
     def __repr__(self) -> str:
         """One line, so that a failed `assert report.passed` tells why: the verdict and what decided it."""
-        leaf = self.deciding
+        from verikit.report.text import folded
+
+        leaf = folded(self.root).deciding
         return f"<Report {self.verdict.name}: {leaf.host + ' · ' if leaf.host else ''}{leaf.title}: {leaf.reason}>"
 
     def _repr_pretty_(self, printer: Any, _: bool) -> None:
@@ -144,7 +146,10 @@ class Report:
         return json.dumps(self.to_dict(), indent=indent)
 
     def to_junit(self, *, suite: str = "verikit") -> str:
-        """JUnit XML: one test case a leaf; FAIL is a failure, UNKNOWN an error, `not_run` and `cancelled` are skipped."""
+        """JUnit XML: one test case a leaf, as `counts` takes it.
+
+        FAIL is a failure, UNKNOWN an error; what was `not_run` or `cancelled` is skipped.
+        """
         from verikit.report.junit import document
 
         return document(self, suite)

@@ -6,7 +6,7 @@ from html import escape as quote
 from typing import TYPE_CHECKING
 
 from verikit.finding import Result
-from verikit.report.text import ORDER, SHOWN, SIGN, called, grouped, reason_of, unwrapped, warnings_of
+from verikit.report.text import ORDER, SHOWN, SIGN, called, folded, grouped, reason_of, warnings_of
 from verikit.text import seconds
 from verikit.verdict import FAIL, PASS, UNKNOWN
 
@@ -30,13 +30,13 @@ STYLE = (
 def page(report: Report) -> str:
     """The fragment: verdict and counts, the leaf that decided against it, then the tree, opened where it is not PASS."""
     counts = ", ".join(f"{number:,} {verdict.name.lower()}" for verdict, number in report.counts.items())
-    root = unwrapped(report.root)
-    said = (*(() if _has_tree(root) else warnings_of(root)), *report.warnings)
+    root = folded(report.root)
+    said = (*(warnings_of(root) if root.is_leaf else ()), *report.warnings)
     warnings = "".join(f"<div>warning: {quote(line)}</div>" for line in said)
     return (
         f'{STYLE}<div class="verikit"><div>{_sign(report.root)} <b>{report.verdict.name}</b> '
         f"&nbsp;{counts} · {seconds(report.root.duration)}</div>"
-        f"{'' if report.passed and _has_tree(root) else _decided(report.deciding)}{_tree(report)}{warnings}</div>"
+        f"{'' if report.passed and not root.is_leaf else _decided(root.deciding)}{_tree(report, root)}{warnings}</div>"
     )
 
 
@@ -48,26 +48,21 @@ def _decided(leaf: Result) -> str:
     )
 
 
-def _has_tree(root: Result) -> bool:
-    return bool(root.parts) and root.finding is None
-
-
-def _tree(report: Report) -> str:
-    root = unwrapped(report.root)
-    if not _has_tree(root):
+def _tree(report: Report, root: Result) -> str:
+    if root.is_leaf:
         return ""
-    return f"<ul>{_item(root, None if report.passed else report.deciding, None)}</ul>"
+    return f"<ul>{_item(root, None if report.passed else root.deciding, None)}</ul>"
 
 
 def _item(node: Result, deciding: Result | None, names: str | None, here: str | None = None) -> str:
     where = f"<b>{quote(names)}</b> · " if names else ""
-    if node.finding is not None or not node.parts:
+    if node.is_leaf:
         host = "" if names or not node.host or node.host == here else f"<b>{quote(node.host)}</b> · "
         mark = f' <span style="color:{COLOUR[node.verdict]}">◀ decides</span>' if node is deciding else ""
         warned = "".join(f'<div class="r">warning: {quote(line)}</div>' for line in warnings_of(node))
         reason = f'<div class="r">{quote(reason_of(node))}</div>'
         return f"<li>{_sign(node)} {where}{host}<code>{quote(node.title)}</code>{mark}{reason}{warned}</li>"
-    groups = grouped(node.parts) if node.kind == "On" else [(unwrapped(part), None) for part in node.parts]
+    groups = grouped(node.parts) if node.kind == "On" else [(part, None) for part in node.parts]
     groups.sort(key=lambda group: ORDER[group[0].verdict])
     items = "".join(_item(part, deciding, each, part.host if each else here) for part, each in groups[:SHOWN])
     more = f"<li>… {len(groups) - SHOWN:,} more</li>" if len(groups) > SHOWN else ""

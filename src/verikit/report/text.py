@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
+import attrs
+
 from verikit.address import fold
 from verikit.finding import TOLD, Result
 from verikit.text import bounded, seconds
@@ -40,7 +42,7 @@ def tree(report: Report) -> str:
 
 def deciding_part(report: Report) -> str:
     """Verdict, counts, and the leaves that share the deciding verdict."""
-    return _plain(_head(report, full=True))
+    return _plain(_head(report, folded(report.root), full=True))
 
 
 def rich_tree(report: Report) -> Group:
@@ -76,10 +78,9 @@ def _whole(report: Report) -> Group:
     from rich.console import Group
     from rich.text import Text
 
-    root = unwrapped(report.root)
-    single = not root.parts or root.finding is not None
-    lines: list[Any] = [_head(report, full=single)]
-    if single:
+    root = folded(report.root)
+    lines: list[Any] = [_head(report, root, full=root.is_leaf)]
+    if root.is_leaf:
         lines += [_set_in(f"warning: {each}", 2, "yellow") for each in warnings_of(root)]
     else:
         lines += [Text(""), *_branches(report, root)]
@@ -97,12 +98,12 @@ def _first(report: Report) -> Text:
     )
 
 
-def _head(report: Report, full: bool = False) -> Group:
+def _head(report: Report, root: Result, full: bool) -> Group:
     from rich.console import Group
 
-    deciding = list(report.root.deciders()) if full else [report.deciding]
+    deciding = list(root.deciders()) if full else [root.deciding]
     lines: list[Any] = [_first(report)]
-    on = "on " if report.root.several_hosts and not report.passed else ""
+    on = "on " if root.several_hosts and not report.passed else ""
     for leaf in deciding[:TOLD]:
         reason = reason_of(leaf) if full else bounded_line(reason_of(leaf), 2 * WIDTH)
         lines += [_one_line(_who(leaf, on)), _set_in(reason, 2)]
@@ -142,24 +143,30 @@ def bounded_line(text: str, limit: int) -> str:
 def _branches(report: Report, root: Result) -> list[Any]:
     from rich.tree import Tree
 
-    deciding = None if report.passed else report.deciding
+    deciding = None if report.passed else root.deciding
     trunk = Tree(_label(root, deciding), guide_style="dim")
     _grow(trunk, root, deciding, root.host)
     return [trunk]
 
 
-def unwrapped(node: Result) -> Result:
-    """A node on a single host, without the line that would only say so."""
-    while node.kind == "On" and len(node.parts) == 1 and not node.note:
-        node = node.parts[0]
-    return node
+def folded(node: Result) -> Result:
+    """The tree as it is shown: `~` of a leaf is one row with it, and a single host is named on what was looked at there."""
+    if node.is_leaf:
+        return node
+    parts = tuple(map(folded, node.parts))
+    if len(parts) == 1 and node.kind == "On" and not node.note:
+        return parts[0]
+    if len(parts) == 1 and node.kind == "Not" and parts[0].is_leaf:
+        return parts[0].denied()
+    same = all(new is old for new, old in zip(parts, node.parts, strict=True))
+    return node if same else attrs.evolve(node, parts=parts)
 
 
 def _grow(branch: Any, node: Result, deciding: Result | None, here: str | None = None, level: int = 1) -> None:
-    if node.finding is not None or not node.parts:
+    if node.is_leaf:
         return
     parts = node.parts if level < DEEP else node.leaves()
-    groups = grouped(node.parts) if node.kind == "On" else [(unwrapped(part), None) for part in parts]
+    groups = grouped(node.parts) if node.kind == "On" else [(part, None) for part in parts]
     groups.sort(key=lambda group: ORDER[group[0].verdict])
     for part, names in groups[:SHOWN]:
         _grow(branch.add(_label(part, deciding, names, here)), part, deciding, part.host or here, level + 1)
@@ -188,7 +195,6 @@ def _label(node: Result, deciding: Result | None, names: str | None = None, here
     from rich.console import Group
     from rich.text import Text
 
-    leaf = node.finding is not None or not node.parts
     head = Text(overflow="fold")
     head.append(f"{SIGN[node.verdict]} ", STYLE[node.verdict])
     where = names or (node.host if node.host != here else None)
@@ -197,7 +203,7 @@ def _label(node: Result, deciding: Result | None, names: str | None = None, here
     head.append(called(node))
     if node is deciding:
         head.append(f"  {DECIDES}", STYLE[node.verdict])
-    return Group(head, *_details(node)) if leaf else head
+    return Group(head, *_details(node)) if node.is_leaf else head
 
 
 def called(node: Result) -> str:
