@@ -18,6 +18,24 @@ def loopback(tmp_path_factory):
         yield hosts
 
 
+@pytest.fixture(scope="session")
+def sshd_here():
+    """Skips where there is no OpenSSH server; in CI there is one."""
+    from verikit.testing.sshd import sshd_path
+
+    if sshd_path() is None:
+        pytest.skip("no sshd here")
+
+
+@pytest.fixture(scope="session")
+def sshd(tmp_path_factory, sshd_here):
+    """The address of a real server, shared."""
+    from verikit.testing.sshd import real_sshd
+
+    with real_sshd(tmp_path_factory.mktemp("sshd")) as server:
+        yield server.address
+
+
 def pytest_configure(config):
     """Where CI runs, a part that is missing is a failure; elsewhere the tests that need it are skipped."""
     if not os.environ.get("CI"):

@@ -30,7 +30,7 @@ from verikit.hosts import agent as near_end
 from verikit.hosts import open_host
 from verikit.hosts.pool import HostPool
 from verikit.testing.loopback import embedded_ssh_hosts
-from verikit.testing.sshd import real_sshd, sshd_path
+from verikit.testing.sshd import real_sshd
 
 SHORT = 1.0
 """Seconds that a connection has in these tests."""
@@ -426,14 +426,6 @@ def test_each_interpreter_over_ssh(loopback, version):
 
 
 # Servers.
-
-
-@pytest.fixture
-def sshd_here():
-    if sshd_path() is None:
-        if os.environ.get("CI"):
-            pytest.fail("CI has no sshd")
-        pytest.skip("no sshd here")
 
 
 def test_sftp_only(tmp_path, sshd_here):

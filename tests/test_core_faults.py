@@ -17,44 +17,9 @@ from verikit.hosts import OPENERS
 from verikit.testing import FakeHost, ManualClock, Stated
 from verikit.text import LIMIT, bounded, clean
 from verikit.values import Live, number
+from worded import AlsoSays, Says, host, other, word
 
 SECRET = "hf_abcdefghijklmnopqrstuvwxyz"
-
-
-def word(place, path):
-    """Never run in these tests: hosts answer for it."""
-    raise AssertionError("asked for real")
-
-
-def other(place, path):
-    """A second question."""
-    raise AssertionError("asked for real")
-
-
-@attrs.frozen(repr=False)
-class Says(Check):
-    """The host's word on a path is `pass`."""
-
-    path: str = "/x"
-
-    def look(self):
-        return Look(word, path=self.path)
-
-    def judge(self, facts):
-        return Finding(PASS if facts == "pass" else FAIL, f"{self.path} says {facts}")
-
-
-@attrs.frozen(repr=False)
-class AlsoSays(Says):
-    """The same by another question."""
-
-    def look(self):
-        return Look(other, path=self.path)
-
-
-def host(name="gpu1", says="pass", also="pass", **options):
-    """A made-up host that answers both questions."""
-    return FakeHost(name, {word: says, other: also}, **options)
 
 
 def within(seconds, call):

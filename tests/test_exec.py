@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shlex
 import shutil
 import sys
@@ -11,35 +10,10 @@ import time
 import pytest
 
 import looks
+from asking import ask, unseen
 from verikit import Cause, Exec
 from verikit.check import Look
-from verikit.errors import Unseen
-from verikit.hosts import open_host
-from verikit.testing.sshd import real_sshd, sshd_path
-
-
-def ask(address, look):
-    async def main():
-        host = await open_host(address)
-        try:
-            return await host.ask(look)
-        finally:
-            assert await host.close() == []
-
-    return asyncio.run(main())
-
-
-def unseen(address) -> Unseen:
-    async def main():
-        host = await open_host(address)
-        try:
-            await host.ask(Look(looks.echo))
-        finally:
-            await host.close()
-
-    with pytest.raises(Unseen) as caught:
-        asyncio.run(main())
-    return caught.value
+from verikit.testing.sshd import real_sshd
 
 
 @pytest.fixture
@@ -73,12 +47,12 @@ def test_words_joined_for_a_shell(command):
     assert ask(Exec([twice]), Look(looks.echo, value=2)) == {"value": 2}
 
 
-def test_ssh_itself(tmp_path):
+def test_ssh_itself(tmp_path, sshd_here):
     """
     The `ssh` program is such a command.
     """
-    if not shutil.which("ssh") or sshd_path() is None:
-        pytest.skip("no ssh and sshd here")
+    if not shutil.which("ssh"):
+        pytest.skip("no ssh here")
     with real_sshd(tmp_path) as server:
         address = server.address
         argv = ["ssh", "-F", "none", "-i", address.keys[0], "-o", "BatchMode=yes"]

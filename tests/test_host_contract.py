@@ -1,13 +1,9 @@
 """Every kind of host keeps to the same contract."""
 
-import os
 import sys
-
-import pytest
 
 from verikit import Exec, Local
 from verikit.testing import check_host, embedded_ssh_hosts, real_sshd
-from verikit.testing.sshd import sshd_path
 
 
 def test_local(tmp_path):
@@ -33,8 +29,7 @@ def test_embedded_ssh(tmp_path):
         check_host(hosts.addresses[0], tmp_path / "data")
 
 
-@pytest.mark.skipif(sshd_path() is None and not os.environ.get("CI"), reason="no sshd on this machine")
-def test_openssh(tmp_path):
+def test_openssh(tmp_path, sshd_here):
     """
     A host behind OpenSSH's own server keeps to the contract.
     """

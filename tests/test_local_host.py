@@ -16,7 +16,9 @@ from pathlib import Path
 
 import pytest
 
+import asking
 import looks
+from asking import on
 from processes import noted, running, until
 from verikit import Cause, Local
 from verikit.check import Look
@@ -26,26 +28,15 @@ from verikit.hosts.packing import core
 
 
 def on_local(steps, address=None):
-    """Runs `steps(host)` on an opened local host."""
-
-    async def main():
-        host = await open_host(address or Local())
-        try:
-            return await steps(host)
-        finally:
-            assert await host.close() == []
-
-    return asyncio.run(main())
+    return on(address or Local(), steps)
 
 
 def ask(look: Look, address=None):
-    return on_local(lambda host: host.ask(look), address)
+    return asking.ask(address or Local(), look)
 
 
 def unseen(look: Look, address=None) -> Unseen:
-    with pytest.raises(Unseen) as caught:
-        ask(look, address)
-    return caught.value
+    return asking.unseen(address or Local(), look)
 
 
 # Answers.

@@ -15,6 +15,7 @@ import attrs
 import pytest
 
 import looks
+from asking import ask, on, unseen
 from processes import noted, running, until
 from verikit import SSH, Cause
 from verikit.check import Look
@@ -22,18 +23,6 @@ from verikit.errors import Unseen
 from verikit.hosts import open_host
 from verikit.hosts.pool import HostPool
 from verikit.testing.loopback import embedded_ssh_hosts, known_hosts_line
-from verikit.testing.sshd import real_sshd, sshd_path
-
-
-@pytest.fixture(scope="module")
-def sshd(tmp_path_factory):
-    """A real server's address."""
-    if sshd_path() is None:
-        if os.environ.get("CI"):
-            pytest.fail("CI has no sshd")
-        pytest.skip("no sshd here")
-    with real_sshd(tmp_path_factory.mktemp("sshd")) as server:
-        yield server.address
 
 
 @pytest.fixture(params=["embedded", "sshd"])
@@ -42,36 +31,6 @@ def address(request) -> SSH:
     if request.param == "embedded":
         return request.getfixturevalue("loopback").addresses[0]
     return request.getfixturevalue("sshd")
-
-
-def on(address, steps):
-    """Runs `steps(host)` on an opened host; closing it leaves nothing to warn of."""
-
-    async def main():
-        host = await open_host(address)
-        try:
-            return await steps(host)
-        finally:
-            assert await host.close() == []
-
-    return asyncio.run(main())
-
-
-def ask(address, look):
-    return on(address, lambda host: host.ask(look))
-
-
-def unopened(address, seconds=None) -> Unseen:
-    async def main():
-        host = await open_host(address, seconds=seconds)
-        try:
-            await host.ask(Look(looks.echo))
-        finally:
-            await host.close()
-
-    with pytest.raises(Unseen) as caught:
-        asyncio.run(main())
-    return caught.value
 
 
 # What works.
@@ -266,7 +225,7 @@ def test_unknown_host_key(address, tmp_path):
     """
     A host whose key is not known is refused, with its fingerprint and the file to add it to.
     """
-    error = unopened(rewritten(address, tmp_path, ""))
+    error = unseen(rewritten(address, tmp_path, ""))
 
     assert error.cause is Cause.HOST_KEY
     assert "the host key is unknown: ssh-ed25519 SHA256:" in error.reason
@@ -280,7 +239,7 @@ def test_changed_host_key(address, tmp_path):
     """
     other = asyncssh.generate_private_key("ssh-ed25519")
     line = f"[127.0.0.1]:{address.port} {other.export_public_key().decode()}"
-    error = unopened(rewritten(address, tmp_path, line))
+    error = unseen(rewritten(address, tmp_path, line))
 
     assert error.cause is Cause.HOST_KEY
     assert "the host key has changed" in error.reason
@@ -294,7 +253,7 @@ def test_changed_to_another_kind(address, tmp_path):
     other = asyncssh.generate_private_key("ecdsa-sha2-nistp256")
     line = f"[127.0.0.1]:{address.port} {other.export_public_key().decode()}"
 
-    error = unopened(rewritten(address, tmp_path, line))
+    error = unseen(rewritten(address, tmp_path, line))
 
     assert error.cause is Cause.HOST_KEY
     assert "the host key has changed: it now shows ssh-ed25519 SHA256:" in error.reason
@@ -304,7 +263,7 @@ def test_no_known_hosts_file(address):
     """
     Without a file of known hosts no host is known.
     """
-    error = unopened(attrs.evolve(address, known_hosts="/nowhere/known_hosts"))
+    error = unseen(attrs.evolve(address, known_hosts="/nowhere/known_hosts"))
 
     assert error.cause is Cause.HOST_KEY
 
@@ -324,7 +283,7 @@ def test_strict_checking_is_not_switched_off(address, tmp_path):
     """
     config = tmp_path / "config"
     config.write_text("Host *\n  StrictHostKeyChecking no\n  UserKnownHostsFile /dev/null\n")
-    error = unopened(attrs.evolve(address, config=str(config), known_hosts=None))
+    error = unseen(attrs.evolve(address, config=str(config), known_hosts=None))
 
     assert error.cause is Cause.HOST_KEY
     assert f"StrictHostKeyChecking in {config} is not obeyed" in error.reason
@@ -335,7 +294,7 @@ def test_wrong_key(address, tmp_path):
     A key that the host does not accept is auth_failed, with the user and what was tried; it is final.
     """
     asyncssh.generate_private_key("ssh-ed25519", comment="stranger").write_private_key(str(tmp_path / "key"))
-    error = unopened(attrs.evolve(address, keys=[str(tmp_path / "key")]))
+    error = unseen(attrs.evolve(address, keys=[str(tmp_path / "key")]))
 
     assert error.cause is Cause.AUTH_FAILED
     assert f"refused for user {address.user}: keys tried: stranger" in error.reason
@@ -348,7 +307,7 @@ def test_encrypted_key(address, tmp_path):
     if not shutil.which("ssh-keygen"):
         pytest.skip("no ssh-keygen here")
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "secret", "-f", str(tmp_path / "locked")], check=True)
-    error = unopened(attrs.evolve(address, keys=[str(tmp_path / "locked")]))
+    error = unseen(attrs.evolve(address, keys=[str(tmp_path / "locked")]))
 
     assert error.cause is Cause.AUTH_FAILED
     assert f"ssh-add {tmp_path}/locked" in error.reason
@@ -358,7 +317,7 @@ def test_missing_key(address):
     """
     A key file that is not there is named.
     """
-    error = unopened(attrs.evolve(address, keys=["/nowhere/key"]))
+    error = unseen(attrs.evolve(address, keys=["/nowhere/key"]))
 
     assert error.cause is Cause.AUTH_FAILED
     assert "/nowhere/key does not exist" in error.reason
@@ -413,7 +372,7 @@ def test_bad_configuration(address, tmp_path):
     A configuration that can't be read is said, with its line.
     """
     (tmp_path / "config").write_text("Host *\n  Port many\n")
-    error = unopened(attrs.evolve(address, config=str(tmp_path / "config")))
+    error = unseen(attrs.evolve(address, config=str(tmp_path / "config")))
 
     assert error.cause is Cause.UNSUPPORTED
     assert "OpenSSH configuration" in error.reason
@@ -485,7 +444,7 @@ def test_jump_in_a_circle(tmp_path):
     Jump hosts that lead to each other are refused, not followed for ever.
     """
     (tmp_path / "config").write_text("Host one\n  ProxyJump two\nHost two\n  ProxyJump one\n")
-    error = unopened(SSH("one", config=str(tmp_path / "config"), agent=""))
+    error = unseen(SSH("one", config=str(tmp_path / "config"), agent=""))
 
     assert error.cause is Cause.UNSUPPORTED
     assert "ProxyJump goes in a circle: one through two through one" in error.reason
@@ -496,8 +455,8 @@ def test_jump_host_down(loopback):
     A jump host that is down is unreachable, and named; so is a host that the jump host can't reach.
     """
     first, second = loopback.hosts
-    no_jump = unopened(attrs.evolve(second.address, jump="tester@127.0.0.1:1"))
-    no_host = unopened(attrs.evolve(second.address, target="tester@127.0.0.1:1", jump=str(first.address)))
+    no_jump = unseen(attrs.evolve(second.address, jump="tester@127.0.0.1:1"))
+    no_host = unseen(attrs.evolve(second.address, target="tester@127.0.0.1:1", jump=str(first.address)))
 
     assert no_jump.cause is no_host.cause is Cause.UNREACHABLE
     assert "through tester@127.0.0.1:1: connection refused" in no_jump.reason

@@ -17,43 +17,7 @@ from verikit.testing import FakeHost, ManualClock, Stated
 from verikit.testing.laws import evaluate
 from verikit.testing.strategies import trees
 from verikit.values import Live
-
-
-def word(place, path):
-    """Never run in these tests: hosts answer for it."""
-    raise AssertionError("asked for real")
-
-
-def other(place, path):
-    """A second question."""
-    raise AssertionError("asked for real")
-
-
-@attrs.frozen(repr=False)
-class Says(Check):
-    """The host's word on a path is `pass`."""
-
-    path: str = "/x"
-
-    def look(self):
-        return Look(word, path=self.path)
-
-    def judge(self, facts):
-        verdict = {"pass": PASS, "fail": FAIL, "gone": FAIL, "?": UNKNOWN}[facts]
-        return Finding(verdict, f"{self.path} says {facts}", final=facts == "gone")
-
-
-@attrs.frozen(repr=False)
-class AlsoSays(Says):
-    """The same by another question."""
-
-    def look(self):
-        return Look(other, path=self.path)
-
-
-def host(name="gpu1", **answers):
-    """A made-up host that answers `word`."""
-    return FakeHost(name, {word: answers.pop("says", "pass"), other: answers.pop("also", "pass")}, **answers)
+from worded import AlsoSays, Says, host, word
 
 
 def shape(result):

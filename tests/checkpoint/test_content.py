@@ -11,28 +11,17 @@ import safetensors.torch
 import torch
 from hypothesis import HealthCheck, given, settings
 
+from places import Bare
 from verikit import FAIL, PASS, UNKNOWN, Cause
 from verikit.checks.checkpoint import CheckpointIntact
 from verikit.probes import checkpoint, content, crc
 from verikit.probes import finite as values
-from verikit.probes.place import Place
 from verikit.testing.here import examine_here
 
 FLOATS = (
     torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex64, torch.complex128,
     torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz,
 )  # fmt: skip
-
-
-class Bare(Place):
-    """A host without some of the packages that make it faster."""
-
-    def __init__(self, *lacks):
-        super().__init__()
-        self.lacks = lacks
-
-    def accelerator(self, name):
-        return None if name.partition(".")[0] in self.lacks else super().accelerator(name)
 
 
 @given(first=st.binary(max_size=300), second=st.binary(max_size=300))

@@ -10,6 +10,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, assume, given, settings
 
+from places import Bare
 from verikit import FAIL, PASS, UNKNOWN, Cause
 from verikit.checks.checkpoint import CheckpointIntact
 from verikit.probes import checkpoint, content
@@ -22,18 +23,6 @@ FLOATS = (
     torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz, torch.float8_e8m0fnu,
 )  # fmt: skip
 NAN, INF = float("nan"), float("inf")
-
-
-class Bare(Place):
-    """A host without some of the packages that make it faster."""
-
-    def __init__(self, *lacks):
-        super().__init__()
-        self.lacks = lacks
-
-    def accelerator(self, name):
-        return None if name.partition(".")[0] in self.lacks else super().accelerator(name)
-
 
 HOSTS = {"both": (), "numpy alone": ("torch",), "torch alone": ("numpy",)}
 

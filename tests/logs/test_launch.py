@@ -12,7 +12,6 @@ import time
 import pytest
 
 from verikit import FAIL, PASS, LogHealthy, mark, verify
-from verikit.testing.sshd import real_sshd, sshd_path
 
 READY = r"\d+/\d+ samples"
 GOOD = """
@@ -38,17 +37,9 @@ LONG = 20.0
 
 
 @pytest.fixture(params=["local", "sshd"])
-def host(request, tmp_path_factory):
+def host(request):
     """This machine, and a real server on it."""
-    if request.param == "local":
-        yield "local"
-        return
-    if sshd_path() is None:
-        if os.environ.get("CI"):
-            pytest.fail("CI has no sshd")
-        pytest.skip("no sshd here")
-    with real_sshd(tmp_path_factory.mktemp("sshd")) as server:
-        yield server.address
+    return "local" if request.param == "local" else request.getfixturevalue("sshd")
 
 
 @pytest.fixture

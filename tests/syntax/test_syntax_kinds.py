@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from places import Bare
 from verikit.checks.syntax import SyntaxValid
 from verikit.errors import Cause
 from verikit.probes.place import Place
@@ -156,14 +157,10 @@ def test_yaml_without_a_reader(tmp_path):
     A host without PyYAML answers that YAML is unsupported there.
     """
 
-    class Bare(Place):
-        def accelerator(self, name):
-            return None
-
     from verikit.probes.place import CannotSee
 
     with pytest.raises(CannotSee, match="no reader of YAML") as raised:
-        texts.read_yaml(Bare(), "a.yaml", b"a: 1\n")
+        texts.read_yaml(Bare("yaml"), "a.yaml", b"a: 1\n")
     assert raised.value.cause == "unsupported"
 
 
