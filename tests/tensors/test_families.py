@@ -175,7 +175,7 @@ def test_dflash():
 
     assert right.verdict is PASS, right.reason
     assert wrong.verdict is FAIL
-    assert "1 of 3 values is a repeat (1 twice)" in wrong.reason
+    assert "1 of 3 values is a repeat, first at [1], which equals that at [0]" in wrong.reason
     assert "not in 0..19" in wrong.reason
     assert "2*ht, not 3*ht" in wrong.reason
 

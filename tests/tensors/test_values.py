@@ -334,8 +334,69 @@ def test_complex_everywhere_alike(tmp_path, place):
     assert good.verdict is PASS, good.reason
     assert bad.verdict is FAIL
     assert "x: 1 of 12 values is NaN, first at [3, 0]" in bad.reason
-    assert "x: 1 of 12 values is not abs<= 4 or nan, first at [2, 1]; modulus 1..5, 1 NaN, 0 Inf" in bad.reason
+    assert "x: 1 of 12 values is not abs<=4 or nan, first at [2, 1]; modulus 1..5, 1 NaN, 0 Inf" in bad.reason
     assert every.verdict is FAIL
+
+
+@given(st.lists(st.integers(-3, 9), min_size=1, max_size=12), st.sampled_from(["f32", "i64"]), st.booleans())
+@settings(deadline=None)
+def test_the_first_value_that_was_there_before(numbers, dtype, square):
+    """
+    Of values that are not distinct the reason tells how many were there before, the place of the first and that of its twin.
+    """
+    flat = numbers * 2 if square else numbers
+    tensor = torch.tensor(flat, dtype={"f32": torch.float32, "i64": torch.int64}[dtype])
+    tensor = tensor.reshape(2, -1) if square else tensor
+    late = next((at for at, n in enumerate(flat) if n in flat[:at]), None)
+    spare, shape = len(flat) - len(set(flat)), tuple(tensor.shape)
+
+    for library in (np, None):
+        verdict, words = scan.judge(library, stored(tensor, dtype), [["distinct"]])[0]
+
+        assert verdict is (late is None)
+        if late is not None:
+            twin = scan.index_of(flat.index(flat[late]), shape)
+            assert words.startswith(f"{spare} of {len(flat)} values {'is a repeat' if spare == 1 else 'are repeats'}, ")
+            assert f"first at {scan.index_of(late, shape)}, which equals that at {twin}; " in words
+            assert words.endswith(f"range {min(flat)}..{max(flat)}")
+
+
+@pytest.mark.parametrize("word", ["rms", "mean", "std", "sum", "min", "max"])
+def test_a_statistic_of_what_is_not_finite(word):
+    """
+    A statistic that NaN or Inf made what it is tells how many there are of them.
+    """
+    inf = math.inf
+    for numbers, odd in (
+        ([1, math.nan, 3], "1 NaN among 3 values"),
+        ([math.nan, inf, inf], "1 NaN and 2 Inf among 3 values"),
+    ):
+        for library in (np, None):
+            verdict, words = scan.judge(library, stored(torch.tensor(numbers), "f32"), [[word, "..", 0, 1]])[0]
+
+            assert verdict is False
+            assert words == f"{word} nan, expected 0..1 ({odd})"
+
+
+@pytest.mark.parametrize(
+    ("number", "words", "says"),
+    [
+        (5, "== 3", "a: its value is not == 3; range 5..5"),
+        (5, "~(in 0..9)", "a: its value is in 0..9; range 5..5"),
+        (math.nan, "finite", "a: its value is NaN"),
+        ([5], "== 3", "a: 1 of 1 values is not == 3, first at [0]; range 5..5"),
+        ([7, 7], "count(7) == 3", "a: count(7) is 2, expected == 3"),
+        ([7, 8], "abs<7.5", "a: 1 of 2 values is not abs<7.5, first at [1]; range 7..8"),
+    ],
+)
+def test_words_of_answers(number, words, says):
+    """
+    An answer repeats the word as a spec writes it, and gives no index where there is none.
+    """
+    finding = examine_here(TensorShapeSane({"a": torch.tensor(number)}, {"a": f"[...] & {words}"}))
+
+    assert finding.verdict is FAIL
+    assert finding.reason == says
 
 
 def test_packed_floats(tmp_path):

@@ -411,12 +411,10 @@ class Looked:
             shown += ", of those {}..{}".format(number_text(least), number_text(most))
         if not n:
             return True, "%s values %s%s" % ("{:,}".format(self.total), described(predicate), shown)
-        where = index_of(first, self.tensor.shape)
         what = self.odd_words() if predicate[0] == "finite" else broken_words(predicate)
         odd = ", {:,} NaN, {:,} Inf".format(self.nans, self.infs) if self.nans + self.infs else ""
         rest = "" if predicate[0] == "finite" else shown + odd
-        are = what.replace("are ", "is ", 1) if n == 1 else what
-        return False, "{:,} of {:,} values {}, first at {}{}".format(n, self.total, are, where, rest)
+        return False, bad_words(n, self.total, what, first, self.tensor.shape) + rest
 
     def odd_words(self):
         if self.nans and self.infs:
@@ -525,8 +523,15 @@ def whole_answer(atom, stats, count):
     value = statistic(word, stats, count)
     test = atom[2:] if word == "count" else atom[1:]
     verdict = compared(value, test)
-    label = "count of %s" % (atom[1],) if word == "count" else word
-    return verdict, "%s %s, expected %s" % (label, number_text(value), test_text(test))
+    label = "count(%s) is" % number_text(atom[1]) if word == "count" else word
+    odd = odd_among(stats) if isinstance(value, float) and not math.isfinite(value) else ""
+    return verdict, "%s %s, expected %s%s" % (label, number_text(value), test_text(test), odd)
+
+
+def odd_among(stats):
+    """How many NaN and Inf made a statistic what it is."""
+    told = ["{:,} {}".format(n, word) for n, word in ((stats.nans, "NaN"), (stats.infs, "Inf")) if n]
+    return " ({} among {:,} values)".format(" and ".join(told), stats.total) if told else ""
 
 
 def statistic(word, stats, count):
@@ -586,7 +591,15 @@ def described(predicate):
         return "in %s..%s" % (number_text(rest[0]), number_text(rest[1]))
     if word == "one of":
         return "in {%s}" % ", ".join(number_text(value) for value in rest)
-    return word if not rest else "%s %s" % (word, number_text(rest[0]))
+    return word if not rest else "%s%s%s" % (word, "" if word.startswith("abs") else " ", number_text(rest[0]))
+
+
+def bad_words(n, total, what, first, shape):
+    """How many values are what they should not be, and the index of the first; a scalar has none."""
+    if not len(shape):
+        return "its value " + what.replace("are ", "is ", 1)
+    are = what.replace("are ", "is ", 1) if n == 1 else what
+    return "{:,} of {:,} values {}, first at {}".format(n, total, are, index_of(first, shape))
 
 
 def broken_words(predicate):
@@ -679,8 +692,7 @@ def ordered_answer(np, atom, array):
     """rising, falling, step: along the last axis; distinct: over all."""
     word = atom[0]
     if word == "distinct":
-        spare = array.size - len(np.unique(array))
-        return spare == 0, repeats(spare, array.size) if spare else "all values differ"
+        return distinct_values(np, array)
     if word in ("first", "last"):
         return end_answer(
             atom,
@@ -715,8 +727,23 @@ def end_answer(atom, ends):
     return False, "%s %s%s, expected %s" % (atom[0], number_text(ends[bad[0]]), of, test_text(atom[1:]))
 
 
-def repeats(spare, total):
-    return "{:,} of {:,} values {}".format(spare, total, "is a repeat" if spare == 1 else "are repeats")
+def distinct_values(np, array):
+    values, firsts, places = np.unique(array.reshape(-1), return_index=True, return_inverse=True)
+    spare = array.size - len(values)
+    if not spare:
+        return True, "all values differ"
+    twins = firsts[places.reshape(-1)]
+    later = int((twins != np.arange(array.size)).argmax())
+    ends = values[values == values].tolist() if array.dtype.kind != "c" else []
+    shown = range_of(ends[0], ends[-1]) if ends else ""
+    return False, repeats(spare, array.size, later, int(twins[later]), array.shape) + shown
+
+
+def repeats(spare, total, later, first, shape):
+    """How many values were there before, and the first of them with its twin, by their places in order."""
+    are = "is a repeat" if spare == 1 else "are repeats"
+    pair = index_of(later, shape), index_of(first, shape)
+    return "{:,} of {:,} values {}, first at {}, which equals that at {}".format(spare, total, are, *pair)
 
 
 def distinct_answer(tensor, axis, noun, rows):
@@ -863,22 +890,13 @@ def list_answer(atom, values, shape, stats, relate):
             return True, "{:,} values {}{}".format(
                 len(values), described(atom), range_of(stats.low, stats.high, stats.complex)
             )
-        where = index_of(bad[0], shape)
         what = broken_words(atom)
         if atom[0] == "finite":
             what = "are NaN" if stats.nans and not stats.infs else "are Inf" if not stats.nans else "are NaN or Inf"
-        what = what.replace("are ", "is ", 1) if len(bad) == 1 else what
         shown = "" if atom[0] == "finite" else range_of(stats.low, stats.high, stats.complex)
-        return False, "{:,} of {:,} values {}, first at {}{}".format(len(bad), len(values), what, where, shown)
+        return False, bad_words(len(bad), len(values), what, bad[0], shape) + shown
     if word == "distinct":
-        spare = len(values) - len(set(values))
-        twice = (
-            next((value for at, value in enumerate(values) if value in values[:at]), None)
-            if spare and len(values) < 4096
-            else None
-        )
-        more = " (%s twice)" % number_text(twice) if twice is not None else ""
-        return spare == 0, repeats(spare, len(values)) + more if spare else "all values differ"
+        return listed_distinct(values, shape, stats)
     if word in NEED_ALL:
         return list_ordered(atom, values, shape)
     if word in SLICES:
@@ -886,6 +904,16 @@ def list_answer(atom, values, shape, stats, relate):
     if word in DIGESTS or word in RELATIONS:
         return relate(atom) if relate and word in RELATIONS else (None, "%s needs numpy on this host" % word)
     return whole_answer(atom, stats, sum(value == atom[1] for value in values) if word == "count" else None)
+
+
+def listed_distinct(values, shape, stats):
+    seen, pairs = {}, []
+    for at, value in enumerate(values):
+        first = seen.setdefault(value if value == value else None, at)  # one NaN is as good as another
+        pairs += [(at, first)] if first != at else []
+    if not pairs:
+        return True, "all values differ"
+    return False, repeats(len(pairs), len(values), *pairs[0], shape) + range_of(stats.low, stats.high, stats.complex)
 
 
 def list_sliced(atom, values, shape):
@@ -929,7 +957,7 @@ def holds(predicate, value):
 # Where the bytes come from.
 
 
-def drawn(seed, name, nbytes, width):
+def drawn(seed, name, nbytes):
     """Sorted offsets of the blocks that a sample reads of a large tensor."""
     generator = random.Random("%s %s" % (seed, name))
     blocks = (nbytes + BLOCK - 1) // BLOCK

@@ -131,7 +131,7 @@ def stored_tensor(np, layout, row, file, seed=None, place=None):
         blocks = scan.unpacked_blocks(file, span, skip, row.nbytes, width)
     else:
         if seed is not None and row.nbytes > scan.WHOLE and strides is None:
-            offsets = scan.drawn(seed, row.name, row.nbytes, width)
+            offsets = scan.drawn(seed, row.name, row.nbytes)
         blocks = scan.file_blocks(file, row.offset, row.nbytes, width, offsets)
     return (
         scan.Stored(dtype, row.shape, blocks, big) if strides is None else strided(np, dtype, row, strides, blocks, big)
@@ -271,7 +271,7 @@ class Report:
 # In memory.
 
 
-def live(place, subject, wants, under="", seed=None):
+def live(place, subject, wants, under=""):
     """What fails of the wants in an object of this process. Tensors on a device are brought over block by block."""
     np = place.accelerator("numpy")
     report = Report(place, wants)
