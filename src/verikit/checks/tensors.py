@@ -268,9 +268,9 @@ class TensorShapeSane(Check):
         return wants, drawn
 
     def _values_look(self, facts: Facts, wants: list[Any], nbytes: float) -> Look:
-        seed = self.seed if self.values == "sample" else None
         if self.live:
-            return Look(value_probe.live, subject=self.subject, wants=wants, under=self.under, seed=seed)
+            return Look(value_probe.live, subject=self.subject, wants=wants, under=self.under)
+        seed = self.seed if self.values == "sample" else None
         look = Look(value_probe.stored, root=facts["root"], wants=wants, under=self.under, seed=seed)
         return look.within(HEADERS_WITHIN + nbytes / SLOWEST_DISK)
 

@@ -93,7 +93,7 @@ def inspected(place, path, config, under, meta):
         if layout.format is None and root == path and layout.size:
             facts["left"].append(name)  # a folder has other things in it; what was named by itself is not left out
         else:
-            tell_layout(facts, number, name, layout)
+            tell_layout(facts, number, layout)
             if meta:
                 tell_once(facts["metadata"], told, number, metadata_of(place, layout, meta, under))
             if type(layout.root) is dict:
@@ -123,7 +123,7 @@ def whole_folders(place, path, root, files, fold, facts, under):
         if row.name.startswith(under):
             fold.tensor(number, row.name[len(under) :], row.dtype, row.shape, None)
     facts["faults"], facts["unknowns"] = [], []
-    tell_layout(facts, number, path, folder)
+    tell_layout(facts, number, folder)
 
 
 def found_files(place, path):
@@ -249,7 +249,7 @@ def storage_size(storages, row):
     return storages[at][1] if at >= 0 and row.offset < sum(storages[at]) else None
 
 
-def tell_layout(facts, number, name, layout):
+def tell_layout(facts, number, layout):
     """A file's faults and unknowns into the facts, bounded."""
     for key, rows in (("faults", layout.faults), ("unknowns", layout.unknowns)):
         for row in rows[:4]:

@@ -704,7 +704,7 @@ class Solver:
         """What these are for this tensor: where they agree, so does all that is asked."""
         return *(captured[name] for name in speech.inner), *self.narrow_dims(speech, entry)
 
-    def target(self, plan: Plan, entry: Entry, name: str) -> tuple[str, str]:
+    def target(self, entry: Entry, name: str) -> tuple[str, str]:
         """(name, file) of the tensor that a relation names: in the same file if it is there, else in any."""
         rows = self.by_name.get(name, [])
         near = [row for row in rows if row.file == entry.file] or rows
@@ -718,7 +718,7 @@ class Solver:
             if isinstance(part, predicates.Atom) and part.word == "companion":
                 self.companion(plan, entry, captured, part)
             elif predicates.needs_values(part) or predicates.relates(part):
-                return self.want(plan, entry, part, self.resolved(plan, entry, captured, part))
+                return self.want(plan, entry, part, self.resolved(entry, captured, part))
             else:
                 self.held(plan, entry, part)
         except Absent as error:
@@ -729,8 +729,8 @@ class Solver:
             self.tell("ambiguous", f"{plan.rule.key}: {error}")
         return None
 
-    def resolved(self, plan: Plan, entry: Entry, captured: Mapping[str, int], part: predicates.Predicate) -> list[Any]:
-        return predicates.resolved(part, self.lookup(entry, captured), lambda name: self.target(plan, entry, name))
+    def resolved(self, entry: Entry, captured: Mapping[str, int], part: predicates.Predicate) -> list[Any]:
+        return predicates.resolved(part, self.lookup(entry, captured), lambda name: self.target(entry, name))
 
     def want(self, plan: Plan, entry: Entry, part: predicates.Predicate, resolved: list[Any]) -> Want:
         key = json.dumps([plan.number, resolved])
@@ -795,7 +795,7 @@ class Solver:
                     f"axis {position} ({axis}): {size}, expected {wanted} = {worked} [{entry.name} is {list(entry.shape)}]",
                 )
         parts = predicates.conjuncts(value.predicate)
-        return [self.want(plan, other, part, self.resolved(plan, entry, captured, part)) for part in parts]
+        return [self.want(plan, other, part, self.resolved(entry, captured, part)) for part in parts]
 
     def held(self, plan: Plan, entry: Entry, part: predicates.Predicate) -> None:
         """Words about how a tensor is held: device, strides, storage."""
