@@ -160,6 +160,94 @@ def test_value_round_trip(axes, predicate, kinds):
     assert (value.dtypes, value.predicate) == (made.dtypes, made.predicate)
 
 
+@given(PREDICATE)
+@settings(deadline=None)
+def test_values_alone(predicate):
+    """
+    Whatever is said of values is read as that without a shape and without brackets, too.
+    """
+    text = str(predicate)
+
+    assert parse_value(text) == parse_value(f"[...] & ({text})")
+    assert parse_value(text).axes is None
+
+
+HEADS = [
+    *"finite nan inf nonzero constant rising falling distinct real dense contiguous owned rms mean std sum min max".split(),
+    *"first last count step on abs same tied shared companion".split(),
+    *("rows distinct", "planes distinct", "rows nonzero", "planes(0) sum", "rows max"),
+]
+AXES = st.lists(st.sampled_from(["h", "3", "_", "2*h", "{1,3}", "...", "h//8", "v%64"]), max_size=2)
+
+
+@given(AXES, st.sampled_from(HEADS), st.sampled_from(["", " 1", " == 3", " 0..1", "(x)", " cpu"]), AXES)
+@settings(deadline=None)
+def test_words_of_values_are_never_axes(before, head, argument, after):
+    """
+    A word about values is read as such or refused: axes of its name stand in brackets.
+    """
+    if before.count("...") + after.count("...") > 1:
+        return
+    words = [*before, head + argument, *after]
+    text, reads = " ".join(words), predicates_of(head + argument)
+    try:
+        value = parse_value(text)
+    except ValueError:
+        return
+
+    assert value.axes is None or (before and not (reads and not after)), str(value)
+
+
+def predicates_of(text):
+    try:
+        return predicates.parse(text)
+    except ValueError:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("max 3", r"axes of such names stand in brackets: \[max 3\]"),
+        ("step", r"in brackets: \[step\]"),
+        ("step 1 h", r"in brackets: \[step 1 h\]"),
+        ("tied embed.weight", r"in brackets: \[tied embed.weight\]"),
+        ("b s finite", r"write \[b s\] & finite, or \[b s finite\]"),
+        ("b s step 1 & first == 0", r"write \[b s\] & step 1, or \[b s step 1\]"),
+        ("s max<=8", r"write \[s\] & max<=8, or \[s max<=8\]"),
+        ("n rows distinct", r"write \[n\] & rows distinct"),
+    ],
+)
+def test_words_of_values_among_axes(text, says):
+    """
+    A shape without brackets that may as well lack an & is refused, with both ways to write it.
+    """
+    with pytest.raises(ValueError, match=says):
+        parse_value(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("rows 64", "[rows 64]"),
+        ("rows cols", "[rows cols]"),
+        ("max(a,b) 3", "[max(a,b) 3]"),
+        ("1<=step<=8", "[1<=step<=8]"),
+        ("[step 1]", "[step 1]"),
+        ("[finite h]", "[finite h]"),
+        ("count=4 h", "[count=4 h]"),
+        ("{1,3}", "[{1,3}]"),
+        ("& {1,3}", "[...] & in {1,3}"),
+        ("step 1 & first == 0", "[...] & step 1 & first == 0"),
+    ],
+)
+def test_axes_beside_words_of_values(text, same):
+    """
+    Axes that no word about values reads as are axes, and so is all within brackets.
+    """
+    assert str(parse_value(text)) == same
+
+
 RULES = """
 where h: config.hidden_size
 model.layers.{i:0..L-1}.self_attn.{p:q,k,v}_proj.weight: bf16[_ h]

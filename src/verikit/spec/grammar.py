@@ -353,14 +353,37 @@ def parse_value(text: str) -> Value:
 
 
 def _only_values(text: str) -> Predicate | None:
-    """The predicate of a text without a shape.  `{1,3}`, `step 1` and a single `inf` can as well be axes, and are."""
+    """The predicate of a text without a shape, or None for axes. What opens as words about values is never read as axes."""
+    bare = text.strip().removeprefix("&").strip()
+    shape = bare.partition("&")[0].strip()
     try:
-        found = predicates.parse(text.strip().removeprefix("&"))
-    except ValueError:
+        found = predicates.parse(bare)
+    except ValueError as error:
+        if predicates.opens(bare):
+            raise ValueError(f"{error}; axes of such names stand in brackets: [{shape}]") from None
+        _refuse_tail(shape)
         return None
-    first = next(iter(predicates.atoms(found)))
-    shape = text.lstrip().startswith("{") or first.word == "step" or (found is first and first.word in ("inf", "nan"))
-    return None if shape and not text.lstrip().startswith("&") else found
+    return None if text.lstrip().startswith("{") else found  # a set is an axis; of values it is `in {0,1}`
+
+
+def _refuse_tail(shape: str) -> None:
+    """`b s finite` may be three axes, or lack an &: so it is refused."""
+    words = _words(shape)
+    for k in range(1, len(words)):
+        tail = " ".join(words[k:])
+        if predicates.begins(tail) and _reads_as_values(tail):
+            before = " ".join(words[:k])
+            raise ValueError(
+                f"{shape!r}: {tail!r} is said of values, and may be meant as axes; "
+                f"write [{before}] & {tail}, or [{' '.join(words)}]"
+            )
+
+
+def _reads_as_values(text: str) -> bool:
+    try:
+        return predicates.parse(text) is not None
+    except ValueError:
+        return False
 
 
 def _bracket(text: str, at: int) -> tuple[str, str]:

@@ -202,16 +202,19 @@ def _number(expr: Expr, lookup: Callable[[str], Any]) -> int | float:
 # Reading.
 
 _TOKEN = re.compile(r"\s*(?:(?P<and>&)|(?P<or>\|)|(?P<not>~|not\b)|(?P<open>\()|(?P<close>\)))")
-_PLAIN = re.compile(
-    r"(finite|nan|inf|nonzero|constant|rising|falling|rows\s+distinct|distinct|real|dense|contiguous|owned)\b"
-)
-_CALL = re.compile(r"(same|tied|shared|companion|planes\s+distinct)\s*\(")
+_PLAIN_WORDS = "finite|nan|inf|nonzero|constant|rising|falling|distinct|real|dense|contiguous|owned"
+_STAT_WORDS = "rms|mean|std|sum|min|max|first|last"
+_PLAIN = re.compile(rf"(rows\s+distinct|{_PLAIN_WORDS})\b")
+_CALL = re.compile(rf"({'|'.join(RELATIONS)}|planes\s+distinct)\s*\(")
 _EACH = re.compile(r"rows\s+(?=[a-z~(])|planes\s*\(([^()]*)\)\s*")
 _ON = re.compile(r"on\s+([\w:]+(?:\|[\w:]+)*)")
 _SET = re.compile(r"(?:in\s*)?\{([^{}]*)\}")
-_STAT = re.compile(r"(?:(rms|mean|std|sum|min|max|first|last)\b|count\s*\(\s*([^()]*?)\s*\))\s*")
+_STAT = re.compile(rf"(?:({_STAT_WORDS})\b|count\s*\(\s*([^()]*?)\s*\))\s*")
 _ABS = re.compile(r"abs\s*(<=|<)\s*")
 _COMPARE = re.compile(r"(==|!=|<=|>=|<|>)\s*")
+_HEAD = re.compile(
+    rf"(?:(?:rows|planes)\b(?:\s*\([^()]*\))?\s+)?(?:{_PLAIN_WORDS}|{_STAT_WORDS}|count|step|on|in|abs|{'|'.join(RELATIONS)})\b"
+)
 HELP = (
     "values take finite, nan, inf, nonzero, constant, in 0..v-1, in {0,1}, == x, <= x, abs<=1e4, rms 1e-2..1e2, mean, std, "
     "sum == n, min, max, first, last, count(v) == n, step 1, rising, falling, distinct, rows distinct, "
@@ -381,3 +384,14 @@ def parse(text: str) -> Predicate:
     if reader.text[reader.at :].strip():
         raise reader.wrong()
     return predicate
+
+
+def begins(text: str) -> bool:
+    """Whether a text opens with a word about values that could be the name of an axis as well: `finite`, `step`, `rows sum`."""
+    return _HEAD.match(text) is not None
+
+
+def opens(text: str) -> bool:
+    """Whether it does, and that word stands by itself, not in arithmetic or bounds of axes as in `max(a,b)` or `step<=8`."""
+    found = _HEAD.match(text)
+    return found is not None and re.match(r"[\s&|)]|$", text[found.end() :]) is not None
