@@ -186,8 +186,8 @@ def test_words_of_values_are_never_axes(before, head, argument, after):
     """
     A word about values is read as such or refused: axes of its name stand in brackets.
     """
-    if before.count("...") + after.count("...") > 1:
-        return
+    if before.count("...") + after.count("...") > 1 or (head in arithmetic.FUNCTIONS and argument == "(x)"):
+        return  # min(x) is arithmetic
     words = [*before, head + argument, *after]
     text, reads = " ".join(words), predicates_of(head + argument)
     try:
