@@ -211,6 +211,7 @@ def predicates_of(text):
         ("max 3", r"axes of such names stand in brackets: \[max 3\]"),
         ("step", r"in brackets: \[step\]"),
         ("step 1 h", r"in brackets: \[step 1 h\]"),
+        ("rows distinct(0)", r"in brackets: \[rows distinct\(0\)\]"),
         ("tied embed.weight", r"in brackets: \[tied embed.weight\]"),
         ("b s finite", r"write \[b s\] & finite, or \[b s finite\]"),
         ("b s step 1 & first == 0", r"write \[b s\] & step 1, or \[b s step 1\]"),

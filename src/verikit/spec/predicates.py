@@ -213,7 +213,7 @@ _STAT = re.compile(rf"(?:({_STAT_WORDS})\b|count\s*\(\s*([^()]*?)\s*\))\s*")
 _ABS = re.compile(r"abs\s*(<=|<)\s*")
 _COMPARE = re.compile(r"(==|!=|<=|>=|<|>)\s*")
 _HEAD = re.compile(
-    rf"(?:(?:rows|planes)\b(?:\s*\([^()]*\))?\s+)?(?:{_PLAIN_WORDS}|{_STAT_WORDS}|count|step|on|in|abs|{'|'.join(RELATIONS)})\b"
+    rf"((?:rows|planes)\b(?:\s*\([^()]*\))?\s+)?(?:{_PLAIN_WORDS}|{_STAT_WORDS}|count|step|on|in|abs|{'|'.join(RELATIONS)})\b"
 )
 HELP = (
     "values take finite, nan, inf, nonzero, constant, in 0..v-1, in {0,1}, == x, <= x, abs<=1e4, rms 1e-2..1e2, mean, std, "
@@ -394,4 +394,5 @@ def begins(text: str) -> bool:
 def opens(text: str) -> bool:
     """Whether it does, and that word stands by itself, not in arithmetic or bounds of axes as in `max(a,b)` or `step<=8`."""
     found = _HEAD.match(text)
-    return found is not None and re.match(r"[\s&|)]|$", text[found.end() :]) is not None
+    after = r"[\s&|()]|$" if found and found[1] else r"[\s&|)]|$"  # `rows distinct(0)` is a slip, `min(a,b)` arithmetic
+    return found is not None and re.match(after, text[found.end() :]) is not None
