@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from typing import Any
 
 
@@ -100,6 +101,25 @@ def whole(name: str, value: Any, *, least: int = 0, unit: str = "bytes") -> int:
     if value < least:
         raise ValueError(f"{name} is a number of {unit}, at least {least}; got {value!r}")
     return value
+
+
+def moment(name: str, value: Any) -> float:
+    """Seconds since the epoch, from such a number or a datetime with a time zone; without one it would mean two moments."""
+    if isinstance(value, datetime.datetime):
+        if value.tzinfo is None:
+            raise ValueError(f"{name} is seconds since the epoch or a datetime with its time zone; got {value!r}")
+        return value.timestamp()
+    return number(name, value, least=0)
+
+
+def one_of(*words: str) -> Callable[[Any, Any, Any], None]:
+    """A validator for a field that holds one of these words."""
+
+    def check(_: Any, field: Any, value: Any) -> None:
+        if value not in words:
+            raise ValueError(f"{field.name} is one of {', '.join(map(repr, words))}; got {value!r}")
+
+    return check
 
 
 def regex(name: str, value: Any) -> str:

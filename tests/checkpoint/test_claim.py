@@ -34,7 +34,7 @@ from verikit.testing.here import examine_here
         ({"newer_than": datetime.datetime(2024, 1, 1)}, "with its time zone"),
         ({"stable_for": 0}, "stable_for is a number of seconds, above 0; got 0"),
         ({"finite": True}, 'finite=True reads every value: it takes depth="content"'),
-        ({"pickle": "unsafe"}, 'pickle is "safe" or "any"; got \'unsafe\''),
+        ({"pickle": "unsafe"}, "pickle is one of 'safe', 'any'; got 'unsafe'"),
         ({"allow": "myteam.*"}, "no patterns; got 'myteam.*'"),
         ({"allow": ("eval",)}, "full dotted names"),
     ],

@@ -19,7 +19,7 @@ from verikit.probes import stability
 from verikit.probes.formats import pickle_names
 from verikit.text import count, exact_size
 from verikit.text import size as show
-from verikit.values import Frozen, number, whole
+from verikit.values import Frozen, moment, number, one_of, whole
 from verikit.values import path as as_path
 from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict
 
@@ -32,16 +32,6 @@ _DOTTED = re.compile(r"^[^\W\d]\w*(\.[^\W\d]\w*)+$")
 
 
 # Fields.
-
-
-def _depth(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
-    if value not in DEPTHS:
-        raise ValueError(f"depth is one of {', '.join(map(repr, DEPTHS))}; got {value!r}")
-
-
-def _pickle(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
-    if value not in ("safe", "any"):
-        raise ValueError(f'pickle is "safe" or "any"; got {value!r}')
 
 
 def _flag(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
@@ -102,11 +92,7 @@ def _beneath(key: str, value: Any) -> Any:
 
 
 def _newer(value: Any) -> float | None:
-    if isinstance(value, datetime.datetime):
-        if value.tzinfo is None:
-            raise ValueError(f"newer_than is seconds since the epoch or a datetime with its time zone; got {value!r}")
-        value = value.timestamp()
-    return None if value is None else number("newer_than", value, least=0)
+    return None if value is None else moment("newer_than", value)
 
 
 def _stable(value: Any) -> float | None:
@@ -143,7 +129,7 @@ class CheckpointIntact(Check):
     absent: ClassVar[Verdict] = FAIL
 
     path: str = attrs.field(converter=as_path)
-    depth: str = attrs.field(default="structure", kw_only=True, validator=_depth)
+    depth: str = attrs.field(default="structure", kw_only=True, validator=one_of(*DEPTHS))
     size: int | None = attrs.field(default=None, kw_only=True, converter=_size)
     digest: str | None = attrs.field(default=None, kw_only=True, converter=_digest)
     manifest: Any = attrs.field(default=None, kw_only=True, converter=_manifest)
@@ -151,7 +137,7 @@ class CheckpointIntact(Check):
     newer_than: float | None = attrs.field(default=None, kw_only=True, converter=_newer)
     stable_for: float | None = attrs.field(default=None, kw_only=True, converter=_stable)
     finite: bool = attrs.field(default=False, kw_only=True, validator=_flag)
-    pickle: str = attrs.field(default="safe", kw_only=True, validator=_pickle)
+    pickle: str = attrs.field(default="safe", kw_only=True, validator=one_of("safe", "any"))
     allow: tuple[str, ...] = attrs.field(default=(), kw_only=True, converter=_allow)
 
     def __attrs_post_init__(self) -> None:

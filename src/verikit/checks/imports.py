@@ -13,8 +13,8 @@ from verikit.finding import Finding
 from verikit.probes.imports import look as probe
 from verikit.probes.imports import placement
 from verikit.text import count
+from verikit.values import one_of, whole
 from verikit.values import path as as_path
-from verikit.values import whole
 from verikit.verdict import FAIL, PASS, UNKNOWN
 
 RUN_AS = ("auto", "import", "script", "module")
@@ -22,10 +22,6 @@ RUN_AS = ("auto", "import", "script", "module")
 
 # A file takes milliseconds; a tree of 5,000 files about half a minute on two cores.
 LOOK_SECONDS = 300.0
-
-
-def _optional_path(value: Any) -> str | None:
-    return None if value is None else as_path(value)
 
 
 @attrs.frozen(repr=False)
@@ -41,12 +37,12 @@ class ImportConflict(Check):
     The file is read and parsed, never imported or run.
     """
 
-    path: str | None = attrs.field(default=None, converter=_optional_path)
+    path: str | None = attrs.field(default=None, converter=attrs.converters.optional(as_path))
     name: str | None = attrs.field(default=None, kw_only=True)
     inject: str | None = attrs.field(default=None, kw_only=True)
     line: int | None = attrs.field(default=None, kw_only=True)
-    run_as: str = attrs.field(default="auto", kw_only=True)
-    root: str | None = attrs.field(default=None, kw_only=True, converter=_optional_path)
+    run_as: str = attrs.field(default="auto", kw_only=True, validator=one_of(*RUN_AS))
+    root: str | None = attrs.field(default=None, kw_only=True, converter=attrs.converters.optional(as_path))
     python: str = attrs.field(default="host", kw_only=True)
     source: str | None = attrs.field(default=None, kw_only=True)
 
@@ -55,8 +51,6 @@ class ImportConflict(Check):
             raise ValueError(
                 f"ImportConflict takes a path or source=, one of them; got path={self.path!r}, source={self.source!r}"
             )
-        if self.run_as not in RUN_AS:
-            raise ValueError(f"run_as is one of {', '.join(map(repr, RUN_AS))}; got {self.run_as!r}")
         if not isinstance(self.python, str) or not self.python:
             raise TypeError(f"python is 'host', an interpreter's path or a version such as '3.9'; got {self.python!r}")
         self._check_question()

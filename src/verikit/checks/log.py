@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -15,7 +14,7 @@ from verikit.finding import Finding
 from verikit.mark import Mark
 from verikit.probes.logs import tables, watch
 from verikit.text import count, exact_size, seconds
-from verikit.values import Frozen, number, path
+from verikit.values import Frozen, number, path, regex
 from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict
 
 STATES = (
@@ -73,7 +72,7 @@ def register_program(
 
 def _patterns(name: str, value: Any) -> tuple[str, ...]:
     given = (value,) if isinstance(value, str) else tuple(value)
-    return tuple(_pattern(name, pattern) for pattern in given)
+    return tuple(regex(name, pattern) for pattern in given)
 
 
 def _ignore(value: Any) -> tuple[str, ...]:
@@ -82,16 +81,6 @@ def _ignore(value: Any) -> tuple[str, ...]:
 
 def _failing(value: Any) -> tuple[str, ...]:
     return _patterns("failing", value)
-
-
-def _pattern(name: str, value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise TypeError(f"{name} takes regular expressions as strings; got {value!r}")
-    try:
-        re.compile(value)
-    except re.error as error:
-        raise ValueError(f"{name} is no regular expression: {value!r}: {error}") from None
-    return value
 
 
 def _since(value: Any) -> Any:
@@ -144,7 +133,7 @@ class LogHealthy(Check):
 
     def __attrs_post_init__(self) -> None:
         if self.ready is not None:
-            _pattern("ready", self.ready)
+            regex("ready", self.ready)
         if self.fresh_within is not None:
             number("fresh_within", self.fresh_within, above=0)
         if self.program != "auto" and self.program not in READY_OF and self.program not in _PROGRAMS:
@@ -300,7 +289,7 @@ class _Case:
         still, limit = self._still(), self._patience()
         if self.text["idle"] and self.age <= limit:
             return None
-        if self._serving() or still is None or still <= limit:
+        if self._serving() or still <= limit:
             return None
         what = f"nothing has moved for {seconds(still)} ({self._usual()})"
         if self._busy() and self.age > limit:
@@ -402,20 +391,12 @@ class _Case:
 
     def _serving(self) -> bool:
         """Whether it is a server that has become ready: it may be silent for as long as nobody asks."""
-        return self.text["ready"] is not None and not self.text["trains"] and not self._still_starting()
+        return self.text["ready"] is not None and not self.text["trains"] and not self.text["failure"]
 
-    def _still_starting(self) -> bool:
-        return bool(self.text["failure"])
-
-    def _still(self) -> float | None:
+    def _still(self) -> float:
         """Seconds since something moved: by the file's age, and by the log's own clock up to its last line."""
-        inside = self._progress("still")
-        if self.text["progress"].get("work") and inside is not None:
-            return self.age + float(inside)
-        begun = self.facts["since"]
-        if not self._progress("count") and begun is not None and self.age < STARTING_SILENCE:
-            return self.age
-        return self.age
+        inside = self._progress("still") if self._progress("work") else None
+        return self.age + float(inside or 0.0)
 
     def _patience(self) -> float:
         if not self._progress("work"):

@@ -24,10 +24,6 @@ def _module(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
         raise ValueError(f'module is a dotted name such as "sglang.srt"; got {value!r}')
 
 
-def _maybe_path(value: Any) -> str | None:
-    return None if value is None else as_path(value)
-
-
 def _words(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
     if value is not None and (not isinstance(value, str) or not value.strip()):
         raise ValueError(f"{field.name} is a non-empty string; got {value!r}")
@@ -52,16 +48,11 @@ class ModuleResolves(Check):
     """
 
     module: str = attrs.field(validator=_module)
-    to: str | None = attrs.field(default=None, kw_only=True, converter=_maybe_path)
+    to: str | None = attrs.field(default=None, kw_only=True, converter=attrs.converters.optional(as_path))
     version: str | None = attrs.field(default=None, kw_only=True, validator=_words)
     python: str = attrs.field(default="host", kw_only=True, validator=_words)
-    cwd: str | None = attrs.field(default=None, kw_only=True, converter=_maybe_path)
+    cwd: str | None = attrs.field(default=None, kw_only=True, converter=attrs.converters.optional(as_path))
     env: Any = attrs.field(factory=dict, kw_only=True, converter=freeze, validator=_env)
-
-    def __repr__(self) -> str:
-        named = [(name, getattr(self, name)) for name in ("to", "version", "cwd") if getattr(self, name) is not None]
-        named += [("python", self.python)] * (self.python != "host") + [("env", self.env)] * bool(self.env)
-        return f"ModuleResolves({', '.join([repr(self.module), *(f'{key}={value!r}' for key, value in named)])})"
 
     def look(self) -> Look:
         return Look(probe.resolve, module=self.module, to=self.to, python=self.python, cwd=self.cwd, env=self.env)

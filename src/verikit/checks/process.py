@@ -13,29 +13,16 @@ from verikit.errors import Cause
 from verikit.finding import Finding
 from verikit.probes import process as probe
 from verikit.text import bounded, count, mask, seconds
-from verikit.values import number, path, regex, whole
+from verikit.values import moment, path, regex, whole
 from verikit.verdict import FAIL, PASS, UNKNOWN, Verdict
 
 
-def moment(value: Any) -> float | None:
-    """Seconds since the epoch, from a number or a datetime with a time zone."""
-    if value is None:
-        return None
-    if isinstance(value, datetime):
-        if value.tzinfo is None:
-            raise ValueError(
-                f"started_after is a datetime with its time zone, or seconds since the epoch; got {value!r}"
-            )
-        return value.timestamp()
-    return number("started_after", value, least=0)
+def _started(value: Any) -> float | None:
+    return None if value is None else moment("started_after", value)
 
 
 def _pid(value: Any) -> int | None:
     return None if value is None else whole("pid", value, least=1, unit="a process")
-
-
-def _pidfile(value: Any) -> str | None:
-    return None if value is None else path(value)
 
 
 def _pattern(value: Any) -> str | None:
@@ -60,9 +47,9 @@ class ProcessAlive(Check):
     absent: ClassVar[Verdict] = FAIL
 
     pid: int | None = attrs.field(default=None, converter=_pid)
-    pidfile: str | None = attrs.field(default=None, converter=_pidfile)
+    pidfile: str | None = attrs.field(default=None, converter=attrs.converters.optional(path))
     pattern: str | None = attrs.field(default=None, converter=_pattern)
-    started_after: float | None = attrs.field(default=None, converter=moment)
+    started_after: float | None = attrs.field(default=None, converter=_started)
     children: int = attrs.field(default=0, converter=_children)
 
     def __attrs_post_init__(self) -> None:

@@ -12,6 +12,7 @@ from verikit.errors import Cause, Unseen
 from verikit.finding import Finding
 from verikit.probes.syntax import look as probe
 from verikit.text import count
+from verikit.values import one_of
 from verikit.values import path as as_path
 from verikit.verdict import FAIL, PASS, UNKNOWN
 
@@ -21,18 +22,6 @@ SECONDS = 300.0
 """For one look: the Python files of a serving stack take about 10 s on two cores."""
 
 NOT_PROVED = "no proof that it is whole: add `& FileMatches(size=, sha256=)`"
-
-
-def _path(value: Any) -> str | None:
-    return None if value is None else as_path(value)
-
-
-def _one_of(*words: str) -> Any:
-    def check(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
-        if value not in words:
-            raise ValueError(f"{field.name} is one of {', '.join(map(repr, words))}; got {value!r}")
-
-    return check
 
 
 def _python(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
@@ -61,24 +50,16 @@ class SyntaxValid(Check):
     Raises ValueError for a value outside these, and when neither path nor source is given.
     """
 
-    path: str | None = attrs.field(default=None, converter=_path)
+    path: str | None = attrs.field(default=None, converter=attrs.converters.optional(as_path))
     python: str = attrs.field(default="host", kw_only=True, validator=_python)
-    run_as: str = attrs.field(default="import", kw_only=True, validator=_one_of("import", "script"))
-    kind: str = attrs.field(default="auto", kw_only=True, validator=_one_of(*KINDS))
-    warnings: str = attrs.field(default="report", kw_only=True, validator=_one_of("report", "fail"))
+    run_as: str = attrs.field(default="import", kw_only=True, validator=one_of("import", "script"))
+    kind: str = attrs.field(default="auto", kw_only=True, validator=one_of(*KINDS))
+    warnings: str = attrs.field(default="report", kw_only=True, validator=one_of("report", "fail"))
     source: str | None = attrs.field(default=None, kw_only=True, validator=_source)
 
     def __attrs_post_init__(self) -> None:
         if self.path is None and self.source is None:
             raise ValueError("SyntaxValid takes a path, a glob or a tree, or source= text; got neither")
-
-    def __repr__(self) -> str:
-        words = [] if self.path is None else [repr(self.path)]
-        fields = [field for field in attrs.fields(type(self)) if field.name != "path"]
-        words += [
-            f"{each.name}={getattr(self, each.name)!r}" for each in fields if getattr(self, each.name) != each.default
-        ]
-        return f"SyntaxValid({', '.join(words)})"
 
     def look(self) -> Look:
         named = {name: getattr(self, name) for name in ("path", "source", "python", "run_as", "kind")}
