@@ -249,6 +249,29 @@ def test_axes_beside_words_of_values(text, same):
     assert str(parse_value(text)) == same
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "*b@file 3",
+        "3*h@file",
+        "h (0+h@tensor)%s",
+        "s<=(v@file)",
+        "s*(h@file)",
+        "1<=s@file<=16",
+        "s@file?",
+        "s@host*(h@file)",
+    ],
+)
+def test_scopes_round_trip(text):
+    """
+    A scope prints with the dim that it is of, and with no other of the same axis.
+    """
+    value = parse_value(text)
+
+    assert value.scopes
+    assert parse_value(str(value)) == value
+
+
 RULES = """
 where h: config.hidden_size
 model.layers.{i:0..L-1}.self_attn.{p:q,k,v}_proj.weight: bf16[_ h]

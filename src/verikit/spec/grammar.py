@@ -100,11 +100,15 @@ class Value:
 
 
 def _scoped(axis: Axis, scopes: dict[str, str]) -> str:
-    scope = next((scopes[name] for name in axis.names() if name in scopes), None)
-    text = str(axis)
-    if scope is None:
-        return text
-    return f"{text[:-1]}@{scope}?" if axis.optional else f"{text}@{scope}"
+    found = {name: scopes[name] for name in (axis.run or "", *axis.names()) if name in scopes}
+    core, mark = (str(axis)[:-1], "?") if axis.optional else (str(axis), "")
+    if not found:
+        return core + mark
+    if set(found) <= {axis.dim, axis.run}:
+        return f"{core}@{next(iter(found.values()))}{mark}"
+    for name, scope in found.items():  # each by itself: at the end it would be said of all names of the axis
+        core = re.sub(rf"(?<![\w.@]){name}(?![\w.@])", f"{name}@{scope}", core)
+    return re.sub(r"(?<![\w.@])(\w+@\w+)$", r"(\1)", core) + mark
 
 
 @attrs.frozen
