@@ -238,11 +238,12 @@ def _hash(path: Path) -> str:
 
 
 def _floor(path: Path, function: Callable[..., int]) -> int:
-    buffer, value, at = bytearray(content.block_of(PLACE)), 0, 0
+    block, value, at = content.block_of(PLACE), 0, 0
+    buffer = content.Buffer(block)
     fd = os.open(path, os.O_RDONLY)
     try:
-        while got := os.preadv(fd, [buffer], at):
-            value, at = function(memoryview(buffer)[:got], value), at + got
+        while got := os.preadv(fd, [view := buffer.part(at, block)], at):
+            value, at = function(view[:got], value), at + got
     finally:
         os.close(fd)
     return value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import io
 import zlib
 
 import corpus
@@ -16,6 +18,7 @@ from verikit import FAIL, PASS, UNKNOWN, Cause
 from verikit.checks.checkpoint import CheckpointIntact
 from verikit.probes import checkpoint, content, crc
 from verikit.probes import finite as values
+from verikit.probes.place import Place
 from verikit.testing.here import examine_here
 
 FLOATS = (
@@ -30,6 +33,41 @@ def test_combine(first, second):
     The CRC of two pieces is that of the whole.
     """
     assert crc.combine(zlib.crc32(first), zlib.crc32(second), len(second)) == zlib.crc32(first + second)
+
+
+@given(at=st.integers(0, 1 << 50), nbytes=st.integers(1, 3 << 16))
+def test_where_blocks_lie(at, nbytes):
+    """
+    Bytes of a file never come to lie less than a line of the cache further on in a page than there, where copies are slow.
+    """
+    part = content.Buffer(3 << 16).part(at, nbytes)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(part))
+
+    assert len(part) == nbytes
+    assert not 0 < (address - at) % 4096 < 64
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (b"512K\n", 1 << 19),
+        (b"48K\n", 1 << 18),
+        (b"1024K\n", 1 << 20),
+        (b"4096K\n", 1 << 20),
+        (b"", 1 << 18),
+        (b"2M?", 1 << 18),
+    ],
+)
+def test_size_of_blocks(text, wanted):
+    """
+    A block is as large as the level-2 cache, within bounds, and the least of them where its size can't be read.
+    """
+
+    class Told(Place):
+        def open(self, path):
+            return io.BytesIO(text)
+
+    assert content.block_of(Told()) == wanted
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
@@ -155,7 +193,7 @@ def test_threads_agree(tmp_path, threads, monkeypatch):
     However a record is cut among threads, its CRC is the same, and so is what is found in it.
     """
     monkeypatch.setattr(content, "SEGMENT", 10_000)
-    monkeypatch.setattr(content, "BLOCK", 1000)
+    monkeypatch.setattr(content, "block_of", lambda place: 1000)
     monkeypatch.setattr(content, "THREADS", threads)
     monkeypatch.setattr(content, "cores", lambda: 8)
     weights = torch.ones(40_000)

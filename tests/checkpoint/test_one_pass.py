@@ -104,7 +104,8 @@ def test_digests_of_any_file(tmp_path, data):
     Digests of the whole, of blocks and of shards are those of hashlib and zlib, however records, blocks and threads lie.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(content, "BLOCK", data.draw(st.sampled_from([300, 1000, 4096])))
+        size = data.draw(st.sampled_from([300, 1000, 4096]))
+        patch.setattr(content, "block_of", lambda place: size)
         patch.setattr(content, "SEGMENT", data.draw(st.sampled_from([1000, 5000, MIB])))
         patch.setattr(content, "cores", lambda: 3)
         path = tmp_path / "model"

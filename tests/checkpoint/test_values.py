@@ -81,6 +81,36 @@ def test_every_pattern_of_every_type(tmp_path, dtype, host):
     assert found == [f"tensor 'w' has {words}, the first at [{first}]"]
 
 
+BLOCKS = {
+    "small": lambda n: torch.linspace(-1.5, 1.5, n), "large": lambda n: torch.linspace(-9, 9, n),
+    "huge": lambda n: torch.full((n,), 3e38), "tiny": lambda n: torch.full((n,), 1e-30), "zero": lambda n: torch.zeros(n),
+    "NaN": lambda n: torch.full((n,), 0.5).index_fill_(0, torch.tensor(n // 3), NAN),
+    "Inf": lambda n: torch.full((n,), 2.5).index_fill_(0, torch.tensor(n - 1), -INF),
+}  # fmt: skip
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_one_kind_of_block_after_another(tmp_path, data):
+    """
+    Whatever kinds of numbers follow each other, each bad one is counted once, and nothing else is.
+    """
+    kinds = data.draw(st.lists(st.sampled_from(sorted(BLOCKS)), min_size=1, max_size=30))
+    dtype = data.draw(st.sampled_from([torch.float64, torch.float32, torch.bfloat16]))
+    count = data.draw(st.sampled_from([64, 200, 1000]))
+    numbers = torch.cat([BLOCKS[kind](count) for kind in kinds]).to(dtype)
+    torch.save({"w": numbers}, tmp_path / "model.pt")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(content, "block_of", lambda place: count * dtype.itemsize)
+        patch.setattr(values._Numpy, "ROW", data.draw(st.sampled_from([16, 100, 8192])))
+        found = faults(tmp_path / "model.pt")
+
+    words = [f"{kinds.count(word)} {word}" for word in ("NaN", "Inf") if word in kinds]
+    first = next((at for at, number in enumerate(numbers.tolist()) if number - number != 0), None)
+    assert found == [f"tensor 'w' has {' and '.join(words)}, the first at [{first}]"] * bool(words)
+
+
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_types_without_an_engine(tmp_path, dtype):
     """
@@ -183,7 +213,8 @@ def test_packed_values_are_located(tmp_path, at, value, data):
     wanted = f"tensor 'w' has 1 {word}, the first at [{at // 600}, {at % 600}]"
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(content, "BLOCK", data.draw(st.sampled_from([301, 4096, 1 << 18])))
+        size = data.draw(st.sampled_from([301, 4096, 1 << 18]))
+        patch.setattr(content, "block_of", lambda place: size)
         assert faults(tmp_path / "x.npz") == [wanted]
         assert wanted in "".join(faults(tmp_path / "x.pt"))
 

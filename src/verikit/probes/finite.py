@@ -22,8 +22,8 @@ INF = float("inf")
 ZEROS = bytes(PAGE)
 PLACES = 4096
 """Bad numbers of one block that are looked at one by one, where not every number of it is the tensor's own."""
-WAIT = 15
-"""Blocks after one with large numbers in which small ones are not counted on."""
+WAIT = 64
+"""Blocks, at most, after some with large numbers in which small ones are not counted on: twice as many each time."""
 TRIES = 1 << 20
 """Steps that one file may take to find whose such numbers are."""
 
@@ -144,9 +144,10 @@ class Scanner:
     def block(self, tally, at, data):
         """Looks into bytes of an area, which begin and end between two elements."""
         area = tally.area
-        lead = (area.begin - at) % area.width
-        if lead or len(data) % area.width:  # the border of a record lies within an element
-            at, data = at + lead, data[lead : len(data) - (len(data) - lead) % area.width]
+        width = area.width
+        if (at - area.begin) % width or len(data) % width:  # the border of a record lies within an element
+            lead = (area.begin - at) % width
+            at, data = at + lead, data[lead : len(data) - (len(data) - lead) % width]
             if not data:
                 return
         suspicious, zero = area.kind.look(data)
@@ -452,13 +453,12 @@ class _Numpy:
     def __init__(self, numpy, dtype, swap):
         width, self.bits = JUDGED[dtype]
         self.dots = getattr(numpy, "vecdot", None) if width > 2 and not swap else None
-        self.float, self.row = numpy.dtype("f%d" % max(2, width)), width * self.ROW
-        self.numpy, self.swap = numpy, swap and width > 1
+        self.float, self.numpy, self.swap = numpy.dtype("f%d" % max(2, width)), numpy, swap and width > 1
         self.unsigned, self.signed = numpy.dtype("u%d" % width), numpy.dtype("i%d" % width)
         self.sign, self.one, self.inf = 1 << (8 * width - 1), dtype in ONE_NAN, dtype in EXPONENT
         self.rest = self.sign - 1 - self.bits
         self.greatest, self.least, self.union = numpy.maximum.reduce, numpy.minimum.reduce, numpy.bitwise_or.reduce
-        self.wait = 0
+        self.wait = self.waited = 0
 
     def _numbers(self, data):
         numbers = self.numpy.frombuffer(data, self.unsigned)
@@ -466,19 +466,30 @@ class _Numpy:
 
     def look(self, data):
         """(whether there may be a NaN or an Inf, whether all is zero)"""
-        numbers = self._numbers(data)
         if self.wait:
             self.wait -= 1
         elif not self.one:
-            union = int(self.union(numbers))
+            union = int(self.union(self._numbers(data)))
             if not union & self.sign >> 1:
+                self.waited = 0
                 return False, union == 0
-            self.wait = WAIT
-        if self.dots is not None and not len(data) % self.row:
-            rows = self.numpy.frombuffer(data, self.float).reshape(-1, self.ROW)
-            total = sum(self.dots(rows, rows).tolist())
-            if total:
-                return not total < INF, False
+            self.wait = self.waited = min(2 * self.waited + 1, WAIT)
+        total = self._squares(data) if self.dots is not None else 0
+        return (not total < INF, False) if total else self._greatest(self._numbers(data))
+
+    def _squares(self, data):
+        """The sum of the squares; not finite where a number isn't, or where they are large."""
+        numbers, total = self.numpy.frombuffer(data, self.float), 0
+        rest = len(numbers) % self.ROW
+        if rest:
+            total = float(self.dots(numbers[-rest:], numbers[-rest:]))
+            numbers = numbers[:-rest]
+        if len(numbers):
+            rows = numbers.reshape(-1, self.ROW)
+            total += sum(self.dots(rows, rows).tolist())
+        return total
+
+    def _greatest(self, numbers):
         top = int(self.greatest(numbers))
         if self.one:
             seen = top >= self.bits if self.bits & 0x7F else int(self.least(numbers.view(self.signed))) == -self.sign
