@@ -17,7 +17,6 @@ Span = tuple[Verdict, Verdict]
 
 OPEN: Span = (FAIL, PASS)
 
-
 TOLD = 10
 """Leaves that decided, in one reason or one message."""
 
@@ -96,6 +95,7 @@ class Result:
     parts: results of the parts, in their order.  host: where a leaf was looked at, or which host a part of `On` is.
     started: seconds since the epoch.  duration: seconds.
     earlier: looks of a waiting node that differed from the last: results, oldest first.
+    note: what a waiting node says of its looks.
     """
 
     kind: str
@@ -211,22 +211,12 @@ class Result:
             raise ValueError(f"a stored result is at most {DEEPEST} levels deep")
         low, high = row["can_become"]
         verdict = Verdict[row["verdict"]]
-        finding = None
-        if "reason" in row:
-            finding = Finding(
-                verdict,
-                row["reason"],
-                facts=row.get("facts", {}),
-                warnings=row.get("warnings", ()),
-                cause=Cause(row["cause"]) if row.get("cause") else None,
-                final=row.get("final", False),
-            ).safe()
         return cls(
             kind=line(row["kind"]),
             title=row["title"],
             verdict=verdict,
             can_become=(Verdict[low], Verdict[high]),
-            finding=finding,
+            finding=_stored_finding(row, verdict) if "reason" in row else None,
             parts=tuple(cls.from_dict(part, depth + 1) for part in row.get("parts", ())),
             host=row.get("host"),
             started=number("started", row.get("started", 0.0)),
@@ -234,6 +224,17 @@ class Result:
             earlier=tuple(cls.from_dict(look, depth + 1) for look in row.get("earlier", ())),
             note=row.get("note", ""),
         )
+
+
+def _stored_finding(row: Mapping[str, Any], verdict: Verdict) -> Finding:
+    return Finding(
+        verdict,
+        row["reason"],
+        facts=row.get("facts", {}),
+        warnings=row.get("warnings", ()),
+        cause=Cause(row["cause"]) if row.get("cause") else None,
+        final=row.get("final", False),
+    ).safe()
 
 
 def thaw_facts(value: Any) -> Any:

@@ -132,14 +132,14 @@ class _Loader:
         return self.built(cls, {key: self.value(value, depth) for key, value in fields.items()})
 
     @staticmethod
-    def built(cls: type[Check], fields: dict[str, Any]) -> Check:
+    def built(kind: type[Check], fields: dict[str, Any]) -> Check:
         """The check with these fields; whatever its class says to unfit ones is a ValueError or TypeError."""
         try:
-            check = cls(**fields)
+            check = kind(**fields)
         except (ValueError, TypeError):
             raise
         except Exception as error:
-            raise ValueError(f"{cls.__name__} can't be built from what is stored: {error!r:.200}") from error
+            raise ValueError(f"{kind.__name__} can't be built from what is stored: {error!r:.200}") from error
         if not isinstance(check, Node) and check.live:
             raise ValueError(f"a stored check is never about an object of this process; got {check!r:.200}")
         return check

@@ -42,6 +42,7 @@ def verify(
 
     on: a host or hosts for the parts that do not say where; without it they are looked at on this machine.
     short_circuit: stop as soon as the verdict is settled; what was not looked at is UNKNOWN, cause `cancelled`.
+    clock: what everything that waits asks; tests give one that they turn by hand.  progress: see `Progress`.
     Leaves no thread, process or connection behind. Raises only for wrong use: ValueError, TypeError.
     """
     claim = claimed(check, on)
@@ -69,11 +70,7 @@ async def verify_async(
 
 def ask(look: Look, *, on: Any = None) -> dict[str, Facts]:
     """The facts for one look, by host name. Raises Unseen for the first host that could not answer."""
-    answers = ask_each(look, on=on)
-    for facts in answers.values():
-        if isinstance(facts, Unseen):
-            raise facts
-    return answers
+    return _all_seen(ask_each(look, on=on))
 
 
 def ask_each(look: Look, *, on: Any = None) -> dict[str, Any]:
@@ -132,7 +129,6 @@ class Session:
         """The result of each host as it finishes: `for result in …` or `async for result in …`.
 
         What hosts that hold by themselves say together (a dim that differs between them) comes last, with host None.
-
         A claim that is not quantified over hosts at its top gives one result. Leaving the loop early ends the rest.
         """
         return Stream(self, claimed(check, on), progress)
@@ -143,11 +139,7 @@ class Session:
 
     def ask(self, look: Look, *, on: Any = None) -> dict[str, Facts]:
         """The facts for one look, by host name. Raises Unseen for the first host that could not answer."""
-        answers = self._answers(look, on)
-        for facts in answers.values():
-            if isinstance(facts, Unseen):
-                raise facts
-        return answers
+        return _all_seen(self._answers(look, on))
 
     @property
     def moved(self) -> int:
@@ -331,6 +323,14 @@ async def _answers(pool: Any, clock: Clock, look: Look, where: tuple[Address, ..
 
     answers = await asyncio.gather(*(answer(address) for address in where))
     return dict(zip(names, answers, strict=True))
+
+
+def _all_seen(answers: dict[str, Any]) -> dict[str, Facts]:
+    """The answers, if every host gave one; else raises the first `Unseen` among them."""
+    for facts in answers.values():
+        if isinstance(facts, Unseen):
+            raise facts
+    return answers
 
 
 def _mark_look(path: Any) -> Look:

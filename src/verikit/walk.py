@@ -460,7 +460,7 @@ def _key(check: Check) -> Any:
 async def examined(check: Check, host: Host) -> Finding:
     """The leaf's finding; whatever goes wrong on the way is one, too, but for an order to stop."""
     try:
-        return (await _found(check, host)).safe()
+        return (await found(check, host)).safe()
     except BaseException as error:
         if _stops(error):
             raise
@@ -470,7 +470,8 @@ async def examined(check: Check, host: Host) -> Finding:
         return unseen(Cause.PROBE_ERROR, why, traceback_of(error)).safe()
 
 
-async def _found(check: Check, host: Host) -> Finding:
+async def found(check: Check, host: Host) -> Finding:
+    """The leaf's finding; what could not be seen is one, too. A fault of the check itself is raised as it comes."""
     try:
         finding = await check.examine(host)
     except Unseen as error:
@@ -529,7 +530,7 @@ def run_without_loop(coro: Coroutine[Any, Any, Any]) -> Any:
     except StopIteration as done:
         return done.value
     coro.close()
-    raise Waits("a check of an object in memory may await its host, and nothing else")
+    raise Waits("a check that is examined in the calling thread may await its host, and nothing else")
 
 
 # Folding.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -74,8 +75,6 @@ def cause_named(name: str) -> Cause:
 
 def unseen_os(number: int, text: str, path: Any) -> Unseen:
     """What the operating system answered about a path."""
-    import os
-
     name = os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else repr(path)
     cause = cause_of_errno(number)
     words = {Cause.MISSING: "there is no", Cause.PERMISSION: "permission denied:"}.get(cause, f"{text}:")

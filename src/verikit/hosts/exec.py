@@ -24,7 +24,6 @@ class CommandAgent(Agent):
     """An agent behind a command, whose own failures are not those of a shell."""
 
     def unstarted(self, status: int | None, word: str) -> Unseen:
-        reason = super().unstarted(status, word)
         if status in NOT_FOUND:
             return Unseen(
                 Cause.NO_PYTHON, f"{self.address}: the command found no `sh` to run the agent with{self.said()}"
@@ -32,7 +31,7 @@ class CommandAgent(Agent):
         if status and status not in (NONE_USABLE, CRASHED):
             words = f"the command ended with status {status} before the agent started"
             return Unseen(Cause.UNREACHABLE, f"{self.address}: {words}{self.said()}")
-        return reason
+        return super().unstarted(status, word)
 
 
 async def open_exec(address: Exec, pool: HostPool) -> Agent:

@@ -75,9 +75,7 @@ class Pipes:
             take(data)
             return
         self._close(fd)
-        if (
-            fd == self._output
-        ):  # its standard error may be held open for ever, as by an ssh that stays in the background
+        if fd == self._output:  # standard error may be held open for ever, as by an ssh that stays in the background
             self._loop.create_task(self._bury())
 
     def _close(self, fd: int) -> None:

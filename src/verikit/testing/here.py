@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from verikit.address import Local
 from verikit.check import Check, Look
-from verikit.errors import Cause, Unseen
-from verikit.finding import Finding, unseen
+from verikit.finding import Finding
 from verikit.hosts.base import HereHost, as_json
-from verikit.verdict import FAIL
+from verikit.walk import found, run_without_loop
 
 
 class _JsonHost(HereHost):
@@ -17,13 +16,4 @@ class _JsonHost(HereHost):
 
 def examine_here(check: Check) -> Finding:
     """The finding of a leaf whose probe runs right here, its facts having been through JSON as on the wire."""
-    step = check.examine(_JsonHost(Local()))
-    try:
-        step.send(None)
-    except StopIteration as done:
-        return done.value  # type: ignore[no-any-return]
-    except Unseen as error:
-        if error.cause is Cause.MISSING and check.absent is FAIL:
-            return Finding(FAIL, error.reason, facts=dict(error.facts))
-        return unseen(error.cause, error.reason, error.facts)
-    raise RuntimeError(f"{check!r} waits for something else than its host")
+    return run_without_loop(found(check, _JsonHost(Local())))  # type: ignore[no-any-return]
