@@ -184,6 +184,11 @@ def packed_array(shape, dtype, data):
     return b"\xc9" + struct.pack(">I", len(inner)) + b"\x01" + inner
 
 
+def raw(path, data):
+    path.write_bytes(data)
+    return path
+
+
 def flax(path, value=None):
     w = np.arange(12, dtype=np.float32).reshape(3, 4)
     tree = {"params": {"w": w, "b": np.zeros((), np.float16), "e": np.zeros((0, 2), np.int8)}, "step": 1000}

@@ -83,6 +83,10 @@ GOOD = {
     "onnx external": lambda p: w.onnx_external(p / "x.onnx"),
     "onnx external, shared": lambda p: w.onnx_external(p / "x.onnx", offsets=(0, 0)),
     "flax": lambda p: w.flax(p / "x.msgpack"),
+    "flax of empty trees": lambda p: w.flax(p / "x.msgpack", {"params": {"a": {}}, "": {}}),
+    "flax, an empty tree in more bytes": lambda p: w.raw(p / "x.msgpack", b"\xdf\0\0\0\0"),
+    "flax of one array": lambda p: w.flax(p / "x.msgpack", np.ones((3, 4), np.float32)),
+    "flax of one number": lambda p: w.raw(p / "x", b"\xd8\3\x93\x90\xa7float32\xc4\4" + bytes(4)),
     "flax chunked": lambda p: w.flax(
         p / "x.msgpack",
         {
@@ -131,6 +135,20 @@ def test_cut_anywhere(tmp_path, name, data):
     w.cut(path, left)
 
     assert look(path).verdict is not PASS
+
+
+def test_one_byte_that_may_be_a_tree(tmp_path):
+    """
+    The file of Flax's empty tree is one byte, with which a pickle begins too: UNKNOWN, and it says so; others are refused.
+    """
+    path = w.raw(tmp_path / "checkpoint", b"\x80")
+
+    for depth in ("structure", "content"):
+        found = look(path, depth=depth)
+        assert (found.verdict, found.cause) == (UNKNOWN, Cause.AMBIGUOUS)
+        assert "a whole empty tree of Flax's" in found.reason
+    for data in (b"\x81", b"\x80\x80", b"\x80\4", b"\xde\0"):
+        assert look(w.raw(tmp_path / "model.msgpack", data)).verdict is FAIL
 
 
 def legal_ends(path, name):

@@ -66,7 +66,8 @@ FILES = (
     Row("shard_index", lambda head, size: head.lstrip()[:1] == b"{" and b'"weight_map"' in head),
     Row("safetensors", lambda head, size: head[8:9] == b"{"),
     Row("onnx", lambda head, size: _model_proto(head)),
-    Row("msgpack", lambda head, size: _text_keyed_map(head)),
+    Row("msgpack", lambda head, size: _text_keyed_map(head) or _packed_array(head)),
+    Row("msgpack", lambda head, size: head in (b"\x80", b"\xde\0\0", b"\xdf\0\0\0\0")),  # a map of nothing, and no more
 )
 
 TRAINED = {"optimizer.pt", "scheduler.pt", "training_args.bin"}, {"optimizer.pt", "scheduler.pt", "rng_state.pth"}
@@ -100,6 +101,12 @@ def _text_keyed_map(head):
     if not skip or not (0x81 <= head[0] <= 0x8F or head[0] in (0xDE, 0xDF)):
         return False
     return 0xA0 <= (head[skip : skip + 1] or b"\0")[0] <= 0xBF or head[skip : skip + 1] in (b"\xd9", b"\xda")
+
+
+def _packed_array(head):
+    """Whether it opens as one array of Flax's does, without a tree around it: an extension, its length, its type, a triple."""
+    skip = {0xD8: 1, 0xC7: 2, 0xC8: 3, 0xC9: 5}.get(head[0], 0) if head else 0
+    return skip > 0 and head[skip : skip + 2] in (b"\1\x93", b"\3\x93")
 
 
 def _arrow_message(head):

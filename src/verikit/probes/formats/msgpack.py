@@ -3,6 +3,7 @@
 Source: the MessagePack specification and flax/serialization.py (`msgpack_serialize`; arrays of more than 2^30 bytes are
 cut into maps that are marked `__msgpack_chunked_array__`). An array is packed as (shape, dtype name, bytes), so its length
 is known twice. There is no checksum. The dtype is a name looked up in a table, never an import.
+The value is a map of names; a tree of nothing is an empty one, a single byte; an array without a tree is an extension.
 """
 
 from verikit.probes.formats.cursor import Cursor
@@ -33,6 +34,10 @@ def structure(file, layout):
     if cursor.offset != file.size:
         left = file.size - cursor.offset
         layout.fault("trailing", "{:,} bytes follow the value".format(left), cursor.offset)
+    if file.size == 1:
+        layout.unseen(
+            "ambiguous", "its one byte, 80, is a whole empty tree of Flax's, and also the first of a pickle that is cut"
+        )
 
 
 class _Walk:
