@@ -480,16 +480,66 @@ def test_where_the_bounds_of_values_come_from(tmp_path):
     assert "mask: sum 3, expected <= 1 [sum <= one: one=1]" in reason
 
 
-def test_bounds_of_values_that_the_data_binds(tmp_path):
+@pytest.mark.parametrize("scope", ["@file", "@module", "@tensor"])
+def test_bounds_of_values_that_a_file_binds(tmp_path, scope):
     """
-    A bound that belongs to one file is not said to come from another.
+    A bound that belongs to one file or tensor is told with that one, also where another has the same size.
     """
-    for file, last in (("s_0.pt", 2), ("s_1.pt", 7)):
-        torch.save({"ids": torch.tensor([0, 1, last])}, tmp_path / file)
+    for file, last in (("s_0.pt", 2), ("s_1.pt", 1), ("s_2.pt", 7)):
+        torch.save({f"{file[2]}.ids": torch.tensor([0, 1, last])}, tmp_path / file)
 
-    reason = examine_here(TensorShapeSane(tmp_path, "ids: [s@file] & in 0..s-1")).reason
+    reason = examine_here(TensorShapeSane(tmp_path, f"*.ids: [s{scope}] & in 0..s-1")).reason
 
-    assert reason == "s_1.pt:ids: 1 of 3 values is not in 0..2, first at [2]; range 0..7"
+    assert reason == (
+        "s_2.pt:2.ids: 1 of 3 values is not in 0..2, first at [2]; range 0..7 [in 0..s-1: s=3, s_2.pt:2.ids axis 0]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("emb: [v _]; ids: [b s] & in 0..v-1", "not in 0..7, first at [0, 1]; range 1..9 [in 0..v-1: v=8, emb axis 0]"),
+        ("emb: [v _]; ids: < v", "not < 8, first at [0, 1]; range 1..9 [< v: v=8, emb axis 0]"),
+        ("emb: [v _]; ids: max < v", "max 9, expected < 8 [max < v: v=8, emb axis 0]"),
+        (
+            "emb: [_ w]; ids: sum == w*b-1; x.{i:4..4}: [b]",
+            "sum 12, expected == 11 [sum == w*b-1: w=4, emb axis 1, b=3, x.4 axis 0]",
+        ),
+        ("emb: [2*v _]; ids: last == v", "last 2, expected == 4 [last == v: v=4, emb axis 0, 2*v=8]"),
+        (
+            "emb: [v _]; ids: in 0..v-k",
+            "not in 0..6, first at [0, 1]; range 1..9 [in 0..v-k: v=8, emb axis 0, config k=2]",
+        ),
+        ("x.{i}: [n] & >= i", "x.4: 3 of 3 values are not >= 4, first at [0]; range 1..1 [>= i: i=4]"),
+        (
+            "x.4: [n] & companion(.s, [n] & < n)",
+            "x.4.s: 1 of 3 values is not < 3, first at [2]; range 1..5 [< n: n=3, x.4 axis 0]",
+        ),
+    ],
+)
+def test_bounds_of_values_and_where_they_come_from(spec, says):
+    """
+    A number that the data gave is told with the dim, its value, and the tensor and axis that bound it.
+    """
+    tensors = {"emb": ones(8, 4), "ids": torch.tensor([[1, 9, 2]]), "x.4": ones(3), "x.4.s": torch.tensor([1, 1, 5])}
+    config = {"k": 2}
+
+    finding = examine_here(TensorShapeSane(tensors, spec, dims={"k": "config.k"}, config=config))
+
+    assert finding.verdict is FAIL
+    assert says in finding.reason
+
+
+def test_rows_of_metadata_and_where_their_bounds_come_from(tmp_path):
+    """
+    What is said of a row of metadata is told with the tensor that gave its bound.
+    """
+    torch.save({"w": ones(5), "ids": [1, 7]}, tmp_path / "a.pt")
+
+    reason = examine_here(TensorShapeSane(tmp_path / "a.pt", "w: [n]; meta(ids): in 0..n-1")).reason
+
+    assert "meta(ids): 1 of 2 values is not in 0..4, first at [1]; range 1..7" in reason
+    assert reason.endswith("[n=5, a.pt:w axis 0]")
 
 
 @pytest.mark.parametrize("where", ["live torch", "live numpy", "pt"])

@@ -140,6 +140,12 @@ def companion_of(name: str, suffix: str) -> str:
     return name.removesuffix(old) + new
 
 
+def owner_of(companion: str, suffix: str) -> str:
+    """The name of the tensor that a companion belongs to: what `companion_of` undoes."""
+    old, arrow, new = suffix.partition(" -> ")
+    return companion.removesuffix(new) + old if arrow else companion.removesuffix(suffix)
+
+
 def needs_values(predicate: Predicate) -> bool:
     return any(atom.word in ELEMENT or atom.word in WHOLE for atom in atoms(predicate))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import attrs
@@ -75,13 +75,14 @@ class Want:
     text: str
     entries: list[Entry]
     rule: int
-    origin: str = ""
-    """Where its numbers come from, as far as they are given."""
+    whence: Callable[[str, str], str]
+    """Of a file and a tensor of it: where the numbers that it is held against come from."""
 
-    def told(self, words: str) -> str:
-        """What a scan said, with where the numbers come from that it was held against."""
-        where = self.origin if self.text in words else f"{self.text}: {self.origin}"
-        return f"{words} [{where}]" if self.origin else words
+    def told(self, words: str, file: str, name: str) -> str:
+        """What a scan said of a tensor, with where the numbers come from that it was held against."""
+        origin = self.whence(file, name)
+        where = origin if self.text in words else f"{self.text}: {origin}"
+        return f"{words} [{where}]" if origin else words
 
 
 @attrs.define

@@ -15,7 +15,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from operator import itemgetter
 from typing import Any
 
@@ -732,14 +732,30 @@ class Solver:
     def resolved(self, entry: Entry, captured: Mapping[str, int], part: predicates.Predicate) -> list[Any]:
         return predicates.resolved(part, self.lookup(entry, captured), lambda name: self.target(entry, name))
 
-    def want(self, plan: Plan, entry: Entry, part: predicates.Predicate, resolved: list[Any]) -> Want:
+    def want(self, plan: Plan, entry: Entry, part: predicates.Predicate, resolved: list[Any], suffix: str = "") -> Want:
+        """suffix: of a companion, whose numbers are those of the tensor that it belongs to."""
         key = json.dumps([plan.number, resolved])
         if key not in self.wanted:
-            given = [self.constants.get(name).origin for name in predicates.names(part) if name in self.constants]
-            self.wanted[key] = Want(resolved, str(part), [], plan.number, joined(given))
+            whence = partial(self.whence, plan, part, suffix)
+            self.wanted[key] = Want(resolved, str(part), [], plan.number, whence)
             self.out.wants.append(self.wanted[key])
         self.wanted[key].entries.append(entry)
         return self.wanted[key]
+
+    def whence(self, plan: Plan, part: predicates.Predicate, suffix: str, file: str, name: str) -> str:
+        """Where the numbers of a word come from: a config key, or the value of a dim and the axis that bound it."""
+        owner = predicates.owner_of(name, suffix) if suffix else name
+        rows = self.by_name.get(owner, ())
+        entry = next((row for row in rows if row.file == file), rows[0] if rows else Entry(file, owner, "", ()))
+        match = plan.regex.fullmatch(owner) if plan.regex else None
+        captured = numbers_of(match.groupdict()) if match else {}
+        return joined(self.sourced(inner, entry, captured) for inner in predicates.names(part))
+
+    def sourced(self, name: str, entry: Entry, captured: Mapping[str, int]) -> str:
+        """`config.json vocab_size=320`, or `v=320, embed.weight axis 0`."""
+        bound = self.bound_for(name, entry, captured)
+        given = name in self.constants or name in captured
+        return bound.origin if given else f"{name}={bound.value}, {bound.origin}"
 
     def companion(self, plan: Plan, entry: Entry, captured: dict[str, int], atom: predicates.Atom) -> None:
         """Its companion must exist, in any file of the check, with the shape that this tensor's dims give."""
@@ -762,7 +778,7 @@ class Solver:
                     want.entries.append(other)
                 continue
             before = len(self.out.faults), len(self.out.unknown)
-            wants = self.companion_wants(plan, entry, captured, value, other)
+            wants = self.companion_wants(plan, entry, captured, value, other, suffix)
             related = value.predicate is not None and predicates.relates(value.predicate)
             if before == (len(self.out.faults), len(self.out.unknown)) and not related:
                 self.fitting[key] = wants
@@ -775,7 +791,7 @@ class Solver:
         return self.spoken[id(atom)]
 
     def companion_wants(
-        self, plan: Plan, entry: Entry, captured: dict[str, int], value: Value, other: Entry
+        self, plan: Plan, entry: Entry, captured: dict[str, int], value: Value, other: Entry, suffix: str
     ) -> list[Want]:
         """What is to be looked at in a companion; where its dtype or shape does not fit, that is told."""
         if value.dtypes is not None and other.dtype not in value.dtypes:
@@ -795,7 +811,7 @@ class Solver:
                     f"axis {position} ({axis}): {size}, expected {wanted} = {worked} [{entry.name} is {list(entry.shape)}]",
                 )
         parts = predicates.conjuncts(value.predicate)
-        return [self.want(plan, other, part, self.resolved(entry, captured, part)) for part in parts]
+        return [self.want(plan, other, part, self.resolved(entry, captured, part), suffix) for part in parts]
 
     def held(self, plan: Plan, entry: Entry, part: predicates.Predicate) -> None:
         """Words about how a tensor is held: device, strides, storage."""
