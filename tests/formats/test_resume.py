@@ -12,7 +12,7 @@ import torch
 from verikit.checks.checkpoint import CheckpointIntact
 from verikit.errors import Cause, Unseen
 from verikit.manifest import newest_intact
-from verikit.probes import resume, stability
+from verikit.probes import checkpoint, resume, stability
 from verikit.probes.place import Place
 from verikit.testing.here import examine_here
 from verikit.verdict import FAIL, PASS
@@ -285,3 +285,33 @@ def test_stable_for(tmp_path):
         found = examine_here(claim)
     assert found.verdict is FAIL
     assert "written by" in found.reason
+
+
+class Closed(Place):
+    """A host that hides what processes hold open: those of the file's owner, or /proc as a whole."""
+
+    def __init__(self, proc=True):
+        super().__init__()
+        self.proc = proc
+
+    def listdir(self, path):
+        if str(path).endswith("/fd") or (path == "/proc" and not self.proc):
+            raise PermissionError(13, "Permission denied", path)
+        return super().listdir(path)
+
+
+@pytest.mark.parametrize(
+    ("proc", "words"), [(True, "of its owner could not be looked into"), (False, "does not tell who")]
+)
+def test_a_writer_that_may_not_be_seen_is_warned_of(tmp_path, proc, words):
+    """
+    Rest is judged by changes then, and the PASS warns that a writer could not have been seen.
+    """
+    path = str(save(tmp_path / "x.pt"))
+    claim = CheckpointIntact(path, stable_for=0.05)
+    facts = {"rest": stability.rest(Closed(proc), path, 0.05), **checkpoint.inspect(Place(), path)}
+
+    found = claim.judge(facts)
+
+    assert found.verdict is PASS
+    assert words in found.warnings[0]

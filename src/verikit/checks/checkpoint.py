@@ -441,11 +441,19 @@ def _warnings(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
                 yield f"the pickle would {_WOULD[use['use']]} {name}"
         for row in facts["pickle"]["hidden"]:
             yield f"the {row.get('kind', 'pickle')} would reach {row['what']}"
+    yield from _unseen_writers(facts.get("rest"))
     for measured in facts.get("measured", ()):
         yield from measured["notes"]
     if facts.get("measured") and facts["loose"][0]:
         loose, first = facts["loose"]
         yield f"no digest is expected of {count(loose, 'file')} of the checkpoint, {first} first"
+
+
+def _unseen_writers(rest: Facts) -> Iterator[str]:
+    if rest is not None and rest["blind"] is None:
+        yield "this host does not tell who holds it open for writing"
+    elif rest is not None and rest["blind"]:
+        yield f"{count(rest['blind'], 'process', 'processes')} of its owner could not be looked into: one may be writing it"
 
 
 def _sentence(path: str, faults: list[str], noun: str = "fault") -> str:

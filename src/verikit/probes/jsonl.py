@@ -9,6 +9,7 @@ import os
 import re
 import zlib
 
+from verikit.probes import handles
 from verikit.probes.place import CannotSee
 
 KINDS = (
@@ -60,7 +61,8 @@ def inspect(place, path, required=(), balanced=(), unique=None, count=None, live
             first["what"] += _first_holder(file, info.st_size, unique, tally.repeated, first["line"])
     facts["path"], facts["size"] = os.fspath(path), info.st_size
     facts["written"], facts["now"] = info.st_mtime, place.now()
-    facts["writers"] = _writers(place, path) if live and "cut_last" in facts["faults"] else None
+    asked = live and "cut_last" in facts["faults"]
+    facts["writers"] = handles.writers(place, {(info.st_dev, info.st_ino)}, info.st_uid) if asked else None
     facts["grew"] = live and place.stat(path).st_size > info.st_size
     facts["expected"] = _count_lines(place, count) if count is not None else None
     facts["coverage"] = {
@@ -414,39 +416,3 @@ def _count_lines(place, path):
     if source.broken:
         raise CannotSee("truncated_reply", "%s: %s" % (os.fspath(path), source.broken))
     return lines
-
-
-def _writers(place, path):
-    """{pids, blind}: who has the file open for writing; None without /proc.
-
-    blind: processes of the file's owner that could not be looked into; somebody else's is hardly its writer.
-    """
-    real, owner, found, blind = place.realpath(path), _owner(place, path), [], 0
-    try:
-        pids = [name for name in place.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return None
-    for pid in pids:
-        try:
-            for name in place.listdir("/proc/%s/fd" % pid):
-                if place.readlink("/proc/%s/fd/%s" % (pid, name)) == real and _writes(place, pid, name):
-                    found.append(int(pid))
-                    break
-        except PermissionError:
-            blind += _owner(place, "/proc/" + pid) == owner
-        except OSError:  # it ended meanwhile
-            continue
-    return {"pids": found[:16], "blind": blind}
-
-
-def _owner(place, path):
-    try:
-        return place.stat(path).st_uid
-    except OSError:
-        return None
-
-
-def _writes(place, pid, name):
-    with place.open("/proc/%s/fdinfo/%s" % (pid, name)) as file:
-        found = re.search(rb"^flags:\s+([0-7]+)", file.read(4096), re.M)
-    return bool(found) and int(found.group(1), 8) & os.O_ACCMODE in (os.O_WRONLY, os.O_RDWR)

@@ -12,6 +12,7 @@ import os
 import re
 import time
 
+from verikit.probes import handles
 from verikit.probes.place import CannotSee, kind_of, state_of
 
 FILES = 20000
@@ -30,7 +31,8 @@ TEMPORARY = re.compile(
 def rest(place, path, stable_for, wait=time.sleep):
     """{"rested": seconds since the last change, "waited", "changed": [[name, what]], "temporary", "writers", "blind", "files"}.
 
-    `rested` counts to the second look, where there was one.  `blind`: processes whose open files this account may not see.
+    `rested` counts to the second look, where there was one.  `blind`: processes of its owner whose open
+    files this account may not see; None where that can't be told.
     """
     first = states(place, path)
     rested = place.now() - max(row[5] for row in first.values()) / 1e9
@@ -43,7 +45,7 @@ def rest(place, path, stable_for, wait=time.sleep):
         changed = _changes(first, second)
         rested = max(waited, place.now() - max(row[5] for row in second.values()) / 1e9) if not changed else 0.0
         first = second
-    writers, blind = _writers(place, {row[:2] for row in first.values()})
+    held = handles.writers(place, {row[:2] for row in first.values()}, handles.owner_of(place, path))
     return {
         "files": len(first),
         "bytes": sum(row[2] for row in first.values()),
@@ -52,8 +54,8 @@ def rest(place, path, stable_for, wait=time.sleep):
         "changed": changed[:LISTED],
         "changes": len(changed),
         "temporary": temporary(place, path),
-        "writers": writers,
-        "blind": blind,
+        "writers": ["%s (pid %d)" % (_name(place, pid), pid) for pid in held["pids"]] if held else [],
+        "blind": held["blind"] if held else None,
     }
 
 
@@ -105,44 +107,9 @@ def temporary(place, path):
     return found[:LISTED]
 
 
-def _writers(place, files):
-    """(processes that hold one of these files open for writing, processes that could not be looked into); Linux's /proc."""
-    found, blind = [], 0
-    try:
-        pids = [name for name in place.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return [], None
-    for pid in pids:
-        try:
-            handles = place.listdir("/proc/%s/fd" % pid)
-        except PermissionError:
-            blind += 1
-            continue
-        except OSError:
-            continue
-        for handle in handles:
-            if len(found) < LISTED and _writes(place, pid, handle, files):
-                found.append("%s (pid %s)" % (_name(place, pid), pid))
-                break
-    return found, blind
-
-
-def _writes(place, pid, handle, files):
-    try:
-        info = place.stat("/proc/%s/fd/%s" % (pid, handle))
-        if (info.st_dev, info.st_ino) not in files or kind_of(info.st_mode):
-            return False
-        with place.open("/proc/%s/fdinfo/%s" % (pid, handle)) as file:
-            text = file.read(4096).decode("ascii", "replace")
-    except (OSError, CannotSee):
-        return False
-    match = re.search(r"^flags:\s*([0-7]+)", text, re.M)
-    return bool(match) and int(match.group(1), 8) & 3 in (os.O_WRONLY, os.O_RDWR)
-
-
 def _name(place, pid):
     try:
-        with place.open("/proc/%s/comm" % pid) as file:
+        with place.open("/proc/%d/comm" % pid) as file:
             return file.read(64).decode("utf-8", "replace").strip()
     except (OSError, CannotSee):
         return "?"
