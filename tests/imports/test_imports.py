@@ -407,3 +407,29 @@ def test_an_empty_file(tmp_path, text):
     assert "model.py is empty" in found.reason
     assert examine_here(ImportConflict(tmp_path / "model.py", inject="import os", line=1)).verdict is PASS
     assert examine_here(ImportConflict(tmp_path)).verdict is PASS
+
+
+TOLD = (
+    "from numpy import abs, all, any, max, min, round, sum\n"
+    "from nowhere import *\n"
+    "def f():\n    global sum, min, max\n    sum = min = max = 1\n"
+    "print(abs, all, any, max, min, round, sum)\ndel abs, all, any, round\n"
+)
+
+
+def test_what_is_told_does_not_hang_on_the_order_of_sets(tmp_path):
+    """
+    Findings, unknowns and notes come in the same order in every process.
+    """
+    (tmp_path / "a.py").write_text(TOLD)
+    code = f"import json; from verikit.probes.imports import look; from verikit.probes.place import Place; print(json.dumps(look.inspect(Place(), {str(tmp_path / 'a.py')!r})))"
+
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True
+        ).stdout
+        for seed in "123"
+    }
+
+    assert len(said) == 1
+    assert b"findings" in said.pop()

@@ -92,7 +92,7 @@ class Agent(BaseHost):
         self._slots = asyncio.Semaphore(LOOKS_AT_ONCE)
         self._greeted, self._ended = self._loop.create_future(), self._loop.create_future()
         self._left: list[int] | None = None
-        self._started = self._last_word = time.monotonic()
+        self._last_word = time.monotonic()
         self._timer: asyncio.TimerHandle | None = None
 
     # Starting.

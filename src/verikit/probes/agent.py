@@ -202,7 +202,7 @@ class Agent:
         if not pid:
             try:
                 self.forget(pipe, lifeline)
-                be_child(self.memory, request, ask, theirs, held)
+                be_child(request, ask, theirs, held)
             finally:
                 os._exit(70)
         os.close(theirs)
@@ -338,7 +338,7 @@ def has_ended(look):
 # In the child.
 
 
-def be_child(memory, request, ask, pipe, held):
+def be_child(request, ask, pipe, held):
     """Answers one look and ends this process."""
     restrict(held)
     told = [0.0]
@@ -348,7 +348,7 @@ def be_child(memory, request, ask, pipe, held):
             told[0] = time.monotonic()
             write(pipe, frames.frame(frames.PROGRESS, request, lean_json.dumps([done, total, unit]).encode()))
 
-    write(pipe, frames.reply(request, answer(memory, ask, Place(progress))))
+    write(pipe, frames.reply(request, answer(ask, Place(progress))))
     os._exit(0)
 
 
@@ -378,7 +378,7 @@ def tie(held):
         os._exit(0)  # it died before we had asked
 
 
-def answer(memory, ask, place):
+def answer(ask, place):
     """The reply to a look: its facts, or why there are none, as JSON."""
     try:
         if "cwd" in ask:

@@ -56,7 +56,7 @@ def relate(layout, members):
     files = sorted(set(layout.root.values()))
     there = {path: members[path] for path in files if path in members}
     missing = [path for path in files if path not in there]
-    if missing and _stale(layout, there, members):
+    if missing and _stale(layout, members):
         return
     if missing:
         what = "%d of %d shards are missing: %s" % (len(missing), len(files), _some(missing))
@@ -73,7 +73,7 @@ def _names(part):
     return {row.name for row in part.tensors} | set(part.root if type(part.root) is dict else ())
 
 
-def _stale(layout, there, members):
+def _stale(layout, members):
     """Whether other files of the folder hold every tensor of the index: then it is the index that is out of date."""
     ending = posixpath.splitext(next(iter(layout.root.values())))[1]
     parts = [part for path, part in members.items() if path.endswith(ending) and not part.faults]

@@ -54,6 +54,12 @@ def constant(node):
         return False, None
 
 
+def index_of(node):
+    """What stands in the brackets of a Subscript; before Python 3.9 it is wrapped."""
+    index = node.slice
+    return getattr(index, "value", index) if type(index).__name__ == "Index" else index
+
+
 def _value(node, world):
     """(True, value) of what an expression is in that world."""
     name = dotted(node)

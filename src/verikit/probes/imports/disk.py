@@ -6,7 +6,7 @@ import sys
 
 from verikit.probes import interpreter
 from verikit.probes.imports import loading
-from verikit.probes.imports.conditions import constant, dotted
+from verikit.probes.imports.conditions import constant, dotted, index_of
 from verikit.probes.imports.effects import Effects, effects_of, path_changes
 from verikit.probes.imports.modules import not_yet, removed
 from verikit.probes.imports.rules import finding
@@ -39,7 +39,7 @@ class Disk:
                 continue
             self.resolver.extra = self.path_at(order) if scope.kind != "function" else self.path_at(None)
             guarded = is_guarded(arm)
-            self._relative(node, alias, guarded, scope)
+            self._relative(node, alias, guarded)
             if not node.level if isinstance(node, ast.ImportFrom) else True:
                 self._old(node, module, guarded, arm)
             if self.near:
@@ -49,7 +49,7 @@ class Disk:
                 self._submodule(node, module, order)
             self._shadowed(node, alias, module)
             if self.stubs:
-                self._stubbed(node, module, order, scope)
+                self._stubbed(node, module, order)
         self.resolver.extra = []
         self._indirect(live)
         if self.near:
@@ -66,7 +66,7 @@ class Disk:
 
     # M5, M8, M2.
 
-    def _relative(self, node, alias, guarded, scope):
+    def _relative(self, node, alias, guarded):
         level = getattr(node, "level", 0)
         if not level or guarded:
             return
@@ -444,7 +444,7 @@ class Disk:
             for row in self.walk.imports
         )
 
-    def _stubbed(self, node, module, order, scope):
+    def _stubbed(self, node, module, order):
         for target, holder, at, arm, where in self.walk.writes:
             if (
                 isinstance(holder, ast.Delete)
@@ -452,26 +452,12 @@ class Disk:
                 or dotted(target.value) not in ("sys.modules", "modules")
             ):
                 continue
-            self._stub(
-                node,
-                module,
-                order,
-                constant(
-                    getattr(target.slice, "value", target.slice)
-                    if type(target.slice).__name__ == "Index"
-                    else target.slice
-                ),
-                holder,
-                at,
-                arm,
-                where,
-                scope,
-            )
+            self._stub(node, module, order, constant(index_of(target)), holder, at, arm, where)
         for name, call, at, arm, where in self.walk.specials:
             if name == ".setdefault" and dotted(call.func.value) == "sys.modules" and call.args:
-                self._stub(node, module, order, constant(call.args[0]), call, at, arm, where, scope)
+                self._stub(node, module, order, constant(call.args[0]), call, at, arm, where)
 
-    def _stub(self, node, module, order, key, holder, at, arm, where, scope):
+    def _stub(self, node, module, order, key, holder, at, arm, where):
         known, name = key
         if not known or arm.dead or not isinstance(name, str) or not (module == name or module.startswith(name + ".")):
             return
@@ -524,43 +510,38 @@ class Disk:
                 theirs.reads.setdefault(("attr", "%s.%s" % (module, alias.name)), node.lineno)
             if theirs.reads or theirs.writes:
                 mine = mine or effects_of(self.walk, self.names.tree)
-                self._ordered(node, alias, module, order, theirs, mine)
+                self._ordered(node, alias.asname or alias.name.partition(".")[0], module, theirs, mine)
         if self.added is not None:
             self._moved(live)
 
-    def _ordered(self, node, alias, module, order, theirs, mine):
-        bound = alias.asname or alias.name.partition(".")[0]
-        order = node.lineno  # effects are ordered by line
+    def _ordered(self, node, bound, module, theirs, mine):
+        if not self._set_too_late(node, bound, module, theirs, mine) and self.added is not None:
+            self._sees_it(node, bound, module, theirs, mine)
+
+    def _set_too_late(self, node, bound, module, theirs, mine):
+        """The module reads what the file sets only below the import."""
         for what in sorted(theirs.reads.keys() & mine.writes.keys(), key=str):
-            later = [at for at in mine.writes[what] if at[0] > order]
-            if not later or any(at[0] < order for at in mine.writes[what]):
+            later = [line for line in mine.writes[what] if line > node.lineno]
+            if not later or any(line < node.lineno for line in mine.writes[what]):
                 continue
             if self.added is None and (what[0] != "env" or self.resolver.given is None):
                 continue
             text = "line %d loads %s, which reads %s; line %d sets it only afterwards"
-            self.add("S1", bound, node.lineno, text % (node.lineno, module, what[1], later[0][1]), later[0][1])
-            return
-        if self.added is None:
-            return
-        reload = min(
-            (
-                row[0].lineno
-                for row in self.walk.imports
-                if row[2] == module and row[0].lineno not in self.added and row[5].kind != "function"
-            ),
-            default=None,
-        )
+            self.add("S1", bound, node.lineno, text % (node.lineno, module, what[1], later[0]), later[0])
+            return True
+        return False
+
+    def _sees_it(self, node, bound, module, theirs, mine):
+        """The module sets what the file relies on, and is loaded by it for the first time, or earlier than before."""
+        loads = [row for row in self.walk.imports if row[2] == module and row[5].kind != "function"]
+        before = min((row[0].lineno for row in loads if row[0].lineno not in self.added), default=None)
         for what in sorted(theirs.writes.keys() & mine.uses.keys(), key=str):
-            uses = [
-                at
-                for at in mine.uses[what]
-                if (at[0] > order and (reload is None or at[0] < reload)) or (at[2] and reload is None)
-            ]
-            uses = [at for at in uses if at[1] not in self.added]
-            if uses:
-                text = "line %d loads %s, which sets %s; line %d then sees it"
-                self.add("S1", bound, node.lineno, text % (node.lineno, module, what[1], uses[0][1]), uses[0][1])
-                return
+            for line, deferred in mine.uses[what]:
+                between = line > node.lineno and (before is None or line < before)
+                if line not in self.added and (between or (deferred and before is None)):
+                    text = "line %d loads %s, which sets %s; line %d then sees it"
+                    self.add("S1", bound, node.lineno, text % (node.lineno, module, what[1], line), line)
+                    return
 
     def _moved(self, live):
         """An insertion that loads a module earlier, when sys.path still leads to another file."""

@@ -3,7 +3,7 @@
 import ast
 import os
 
-from verikit.probes.imports.conditions import constant, dotted
+from verikit.probes.imports.conditions import constant, dotted, index_of
 
 # Calls that set something for the whole process; a second one, or code that relies on it, sees the first.
 SETTERS = {
@@ -25,122 +25,145 @@ USERS = {
     "os.getcwd": "the working directory",
     "os.path.abspath": "the working directory",
     "sys.getrecursionlimit": "sys.setrecursionlimit",
-    "logging.getLogger": None,
     "decimal.getcontext": "decimal context",
     "warnings.warn": "warnings filters",
     "socket.getdefaulttimeout": "socket.setdefaulttimeout",
 }
+ENVIRONMENT_READ = ("os.environ.get", "os.getenv", "os.environ.pop")
+ENVIRONMENT_SET = ("os.environ.setdefault", "os.putenv")
 
 
 class Effects:
-    """reads: {what: line}, writes: {what: [(order, line, deferred)]}, uses: what the code relies on, later calls included."""
+    """reads: {what: line}, writes: {what: [line]}, uses: {what: [(line, deferred)]}, which later calls rely on too."""
 
     def __init__(self):
         self.reads, self.writes, self.uses = {}, {}, {}
 
-    def write(self, what, order, line):
-        self.writes.setdefault(what, []).append((order, line, False))
+    def write(self, what, line):
+        self.writes.setdefault(what, []).append(line)
 
-    def use(self, what, order, line, deferred):
-        self.uses.setdefault(what, []).append((order, line, deferred))
+    def use(self, what, line, deferred):
+        self.uses.setdefault(what, []).append((line, deferred))
         if not deferred:
             self.reads.setdefault(what, line)
 
 
 def effects_of(walk, tree):
     """The effects of a module's own code."""
-    effects = Effects()
     modules = {name: bind.target for name, binds in walk.module.binds.items() for bind in binds if bind.imported}
-    called = {call[0] for call in walk.module.calls}
+    body = _Body(modules, {call[0] for call in walk.module.calls})
     for node in tree.body:
-        _visit(node, effects, modules, called, False)
-    return effects
+        body.visit(node, False)
+    return body.effects
 
 
-def _visit(node, effects, modules, called, deferred):
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        deferred = deferred or node.name not in called
-    elif isinstance(node, ast.Lambda):
-        deferred = True
-    _note(node, effects, modules, deferred)
-    for child in ast.iter_child_nodes(node):
-        _visit(child, effects, modules, called, deferred)
+class _Body:
+    """Notes the effects of one node after the other. deferred: in a function that nothing calls at load."""
 
+    def __init__(self, modules, called):
+        self.modules, self.called, self.effects = modules, called, Effects()
 
-def _full(node, modules):
-    """The dotted name with the import resolved: `environ.get` after `from os import environ` is `os.environ.get`."""
-    text = dotted(node)
-    if text is None:
-        return None
-    head, _, rest = text.partition(".")
-    target = modules.get(head)
-    if target is None:
-        return None
-    base = target[0] if target[1] is None else "%s.%s" % target
-    return "%s.%s" % (base, rest) if rest else base
+    def visit(self, node, deferred):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            deferred = deferred or node.name not in self.called
+        elif isinstance(node, ast.Lambda):
+            deferred = True
+        note = NOTED.get(type(node))
+        if note is not None:
+            note(self, node, deferred)
+        for child in ast.iter_child_nodes(node):
+            self.visit(child, deferred)
 
+    def use(self, what, node, deferred):
+        self.effects.use(what, node.lineno, deferred)
 
-def _note(node, effects, modules, deferred):
-    if isinstance(node, ast.Subscript) and _full(node.value, modules) == "os.environ":
-        key = constant(getattr(node.slice, "value", node.slice) if type(node.slice).__name__ == "Index" else node.slice)
-        if key[0]:
-            what = ("env", "os.environ[%r]" % (key[1],))
-            if isinstance(node.ctx, ast.Load):
-                effects.use(what, node.lineno, node.lineno, deferred)
-            elif not deferred:
-                effects.write(what, node.lineno, node.lineno)
-    elif isinstance(node, ast.Call):
-        _call(node, effects, modules, deferred)
-    elif isinstance(node, ast.Attribute):
-        full = _full(node, modules)
-        if full and isinstance(node.ctx, ast.Load):
-            effects.use(("attr", full), node.lineno, node.lineno, deferred)
-            if full.startswith("random."):
-                effects.use(("set", "random"), node.lineno, node.lineno, deferred)
-        elif full and not deferred:
-            effects.write(("attr", full), node.lineno, node.lineno)
-    elif (
-        isinstance(node, ast.Compare)
-        and len(node.comparators) == 1
-        and _full(node.comparators[0], modules) == "os.environ"
-    ):
-        key = constant(node.left)
-        if key[0]:
-            effects.use(("env", "os.environ[%r]" % (key[1],)), node.lineno, node.lineno, deferred)
-    elif isinstance(node, ast.ImportFrom) and not node.level and not deferred:
-        for alias in node.names:
-            effects.use(("attr", "%s.%s" % (node.module, alias.name)), node.lineno, node.lineno, deferred)
-    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in modules:
-        effects.use(("attr", "builtins.%s" % node.id), node.lineno, node.lineno, deferred)
-
-
-def _call(node, effects, modules, deferred):
-    full = _full(node.func, modules) or dotted(node.func)
-    first = constant(node.args[0]) if node.args else (False, None)
-    if full in ("os.environ.get", "os.getenv", "os.environ.pop") and first[0]:
-        effects.use(("env", "os.environ[%r]" % (first[1],)), node.lineno, node.lineno, deferred)
-    elif full in ("os.environ.setdefault", "os.putenv") and first[0] and not deferred:
-        effects.write(("env", "os.environ[%r]" % (first[1],)), node.lineno, node.lineno)
-    elif full == "os.environ.update" and not deferred:
-        keys = [word.arg for word in node.keywords if word.arg]
-        for argument in node.args:
-            if isinstance(argument, ast.Dict):
-                keys += [constant(key)[1] for key in argument.keys if key is not None]
-        for key in keys:
-            effects.write(("env", "os.environ[%r]" % (key,)), node.lineno, node.lineno)
-    elif full == "setattr" and len(node.args) > 1 and not deferred:
-        base, name = _full(node.args[0], modules), constant(node.args[1])
-        if base and name[0]:
-            effects.write(("attr", "%s.%s" % (base, name[1])), node.lineno, node.lineno)
-    if full in SETTERS:
-        what = ("set", SETTERS[full])
-        effects.use(what, node.lineno, node.lineno, deferred)
+    def write(self, what, node, deferred):
         if not deferred:
-            effects.write(what, node.lineno, node.lineno)
-    elif USERS.get(full):
-        effects.use(("set", USERS[full]), node.lineno, node.lineno, deferred)
-    elif full == "open" and first[0] and isinstance(first[1], str) and not first[1].startswith("/"):
-        effects.use(("set", "the working directory"), node.lineno, node.lineno, deferred)
+            self.effects.write(what, node.lineno)
+
+    def full(self, node):
+        """The dotted name with the import resolved: `environ.get` after `from os import environ` is `os.environ.get`."""
+        head, _, rest = (dotted(node) or "").partition(".")
+        target = self.modules.get(head)
+        if target is None:
+            return None
+        base = target[0] if target[1] is None else "%s.%s" % target
+        return "%s.%s" % (base, rest) if rest else base
+
+    def _subscript(self, node, deferred):
+        known, key = constant(index_of(node))
+        if known and self.full(node.value) == "os.environ":
+            (self.use if isinstance(node.ctx, ast.Load) else self.write)(_variable(key), node, deferred)
+
+    def _compare(self, node, deferred):
+        known, key = constant(node.left)
+        if known and len(node.comparators) == 1 and self.full(node.comparators[0]) == "os.environ":
+            self.use(_variable(key), node, deferred)
+
+    def _attribute(self, node, deferred):
+        full = self.full(node)
+        if not full:
+            return
+        loaded = isinstance(node.ctx, ast.Load)
+        (self.use if loaded else self.write)(("attr", full), node, deferred)
+        if loaded and full.startswith("random."):
+            self.use(("set", "random"), node, deferred)
+
+    def _import_from(self, node, deferred):
+        if not node.level and not deferred:
+            for alias in node.names:
+                self.use(("attr", "%s.%s" % (node.module, alias.name)), node, deferred)
+
+    def _name(self, node, deferred):
+        if isinstance(node.ctx, ast.Load) and node.id not in self.modules:
+            self.use(("attr", "builtins.%s" % node.id), node, deferred)
+
+    def _call(self, node, deferred):
+        full = self.full(node.func) or dotted(node.func)
+        known, first = constant(node.args[0]) if node.args else (False, None)
+        if full in ENVIRONMENT_READ and known:
+            self.use(_variable(first), node, deferred)
+        elif full in ENVIRONMENT_SET and known:
+            self.write(_variable(first), node, deferred)
+        elif full == "os.environ.update":
+            for key in _keys(node):
+                self.write(_variable(key), node, deferred)
+        elif full == "setattr":
+            self._setattr(node, deferred)
+        elif full in SETTERS:
+            self.use(("set", SETTERS[full]), node, deferred)
+            self.write(("set", SETTERS[full]), node, deferred)
+        elif full in USERS:
+            self.use(("set", USERS[full]), node, deferred)
+        elif full == "open" and isinstance(first, str) and not first.startswith("/"):
+            self.use(("set", "the working directory"), node, deferred)
+
+    def _setattr(self, node, deferred):
+        base = self.full(node.args[0]) if len(node.args) > 1 else None
+        known, name = constant(node.args[1]) if base else (False, None)
+        if known:
+            self.write(("attr", "%s.%s" % (base, name)), node, deferred)
+
+
+NOTED = {
+    ast.Subscript: _Body._subscript,
+    ast.Compare: _Body._compare,
+    ast.Attribute: _Body._attribute,
+    ast.ImportFrom: _Body._import_from,
+    ast.Name: _Body._name,
+    ast.Call: _Body._call,
+}
+
+
+def _variable(key):
+    return "env", "os.environ[%r]" % (key,)
+
+
+def _keys(call):
+    """The keys that `os.environ.update(…)` sets, as far as they can be read off."""
+    mappings = [argument for argument in call.args if isinstance(argument, ast.Dict)]
+    written = [constant(key)[1] for mapping in mappings for key in mapping.keys if key is not None]
+    return [word.arg for word in call.keywords if word.arg] + written
 
 
 def path_changes(walk, path):

@@ -31,7 +31,7 @@ def inspect(
     shared=None,
 ):
     """Findings, what can't be told, notes and safe lines of one file, with or without an insertion."""
-    path = by_name(path, run_as, root) if path is not None else None
+    path = by_name(path, run_as) if path is not None else None
     if path is not None and os.path.isdir(path):
         if name is not None or inject is not None:
             raise CannotSee("unsupported", "%s is a folder; one name or one insertion is asked of one file" % path)
@@ -96,7 +96,7 @@ class Question:
         self.place, self.path, self.name, self.added, self.root = place, path, name, added, root
         self.data, self.whole = data, shared is not None
         self.package = package_of(path, root)
-        self.script = is_script(run_as, path, data, self.package)
+        self.script = is_script(run_as, data, self.package)
         self.world = World(version, sys.platform, starts(run_as, self.script))
         self.resolver = Resolver(
             place, self.world, path, root, "script" if self.script else "import", python, self.package, shared
@@ -336,7 +336,7 @@ def after(data, inject, line, path):
     return new, set(range(line, line + inject.rstrip("\n").count("\n") + 1))
 
 
-def by_name(path, run_as, root):
+def by_name(path, run_as):
     """The file; `/srv/app/pkg.run`, as `-m` and import name it, is `/srv/app/pkg/run.py` where there is no such file."""
     if os.path.exists(path) or run_as == "script":
         return path
@@ -351,7 +351,7 @@ def by_name(path, run_as, root):
     return path
 
 
-def is_script(run_as, path, data, package):
+def is_script(run_as, data, package):
     """Whether the file is started by its path, so that its own folder is first on sys.path."""
     if run_as == "auto":
         return package is None and (data.startswith(b"#!") or b"__main__" in data)

@@ -4,7 +4,7 @@ import ast
 import builtins
 import os
 
-from verikit.probes.imports.conditions import constant, dotted
+from verikit.probes.imports.conditions import constant, dotted, index_of
 from verikit.probes.imports.flow import UNBOUND, Flow
 from verikit.probes.imports.rules import finding
 from verikit.probes.imports.scopes import Bind, exclusive, spelled
@@ -303,7 +303,7 @@ class Names:
 
     def _deletions(self):
         for scope in self.walk.scopes:
-            for name in scope.dels.keys() & self.interesting:
+            for name in sorted(scope.dels.keys() & self.interesting):
                 if scope.kind == "function":
                     continue  # the flow of the function tells
                 self._deleted(scope, name)
@@ -359,14 +359,14 @@ class Names:
                 return load.line
         if until is not None:
             return None
-        alive = [load.line for load in later if not load.soft and not self._dies(load.scope, gone)]
+        alive = [load.line for load in later if not load.soft and not self._dies(load.scope)]
         return min(alive, default=None)
 
-    def _dies(self, scope, gone):
+    def _dies(self, scope):
         """Whether the function that reads is itself deleted, so that nobody can call it."""
         while scope.parent is not None and scope.parent.kind != "module":
             scope = scope.parent
-        return scope.name in self.module.dels or (scope.kind == "function" and scope.name == "<lambda>" and False)
+        return scope.name in self.module.dels
 
     # Bindings from elsewhere: functions with `global`, exec, globals(): N18, N19.
 
@@ -375,7 +375,7 @@ class Names:
         for scope in self.walk.scopes:
             if scope.kind != "function":
                 continue
-            for name in scope.globals | scope.nonlocals:
+            for name in sorted(scope.globals | scope.nonlocals):
                 home = self.module if name in scope.globals else self._home(scope.parent, name)[0]
                 imports = [bind for bind in home.binds.get(name, ()) if bind.imported and not bind.arm.dead]
                 for bind in [*scope.binds.get(name, ()), *scope.dels.get(name, ())]:
@@ -441,12 +441,12 @@ class Names:
             return
         if not self._is_namespace(target.value, scope):
             return
-        known, key = constant(_index(target))
+        known, key = constant(index_of(target))
         deleted = isinstance(holder, ast.Delete)
         if known and isinstance(key, str):
             self._bind_text(key, "del" if deleted else "exec", holder, order, arm, scope)
         elif scope.kind == "module" or dotted(target.value) is None:
-            self._computed(holder, arm, scope, deleted, target)
+            self._computed(holder, arm, scope, deleted)
 
     def _is_namespace(self, node, scope):
         """Whether an expression is the module's own dict."""
@@ -460,7 +460,7 @@ class Names:
         return (
             isinstance(node, ast.Subscript)
             and dotted(node.value) in ("sys.modules", "modules")
-            and dotted(_index(node)) == "__name__"
+            and dotted(index_of(node)) == "__name__"
         )
 
     def _bind_text(self, key, kind, node, order, arm, scope):
@@ -482,12 +482,12 @@ class Names:
         bind = Bind(name, kind, node, order, arm, home, target)
         (home.dels if kind == "del" else home.binds).setdefault(name, []).append(bind)
 
-    def _computed(self, node, arm, scope, deleted=False, target=None):
+    def _computed(self, node, arm, scope, deleted=False):
         """Something that can't be read off the text may bind, or delete, any name of the module."""
         if arm.dead:
             return
         if deleted:
-            self._cleared(node, target)
+            self._cleared(node)
             return
         if scope.kind == "function" and not self._called_at_load(scope):
             self.notes.append("%s() binds names of this module by computed text, line %d" % (scope.name, node.lineno))
@@ -497,7 +497,7 @@ class Names:
     def untold(self, line, message, name=None):
         self.unknowns.append({"name": name, "line": line, "other": None, "message": message})
 
-    def _cleared(self, node, target):
+    def _cleared(self, node):
         """A loop that clears globals(): each imported name that it may mean is gone below."""
         loop = next(
             (n for n in ast.walk(self.tree) if isinstance(n, ast.For) and any(part is node for part in ast.walk(n))),
@@ -540,11 +540,11 @@ class Names:
                 if name == ".pop":
                     self._bind_text(key, "del", call, order, arm, scope)
             elif name == ".pop":
-                self._cleared(call, None)
+                self._cleared(call)
             else:
                 self._computed(call, arm, scope)
         elif name == ".clear" and self._is_namespace(call.func.value, scope):
-            self._cleared(call, None)
+            self._cleared(call)
 
     def _update(self, call, order, arm, scope):
         for word in call.keywords:
@@ -607,7 +607,7 @@ class Names:
         for scope in self.walk.scopes:
             if scope.kind == "class" and scope.parent is self.module:
                 calls.extend(call for call in scope.calls if not call[3].dead)
-        for name in self.interesting & set(self.module.binds):
+        for name in sorted(self.interesting & set(self.module.binds)):
             events = [bind for bind in self.events(self.module, name) if bind.kind != "del"]
             if not events or not any(bind.imported for bind in events):
                 continue
@@ -816,14 +816,13 @@ class Names:
                 first.line if first.imported else star.line,
                 text,
                 star.line if first.imported else first.line,
-                self._any_use(scope, name, star.order),
+                self._any_use(name),
             )
         if self.added is None or star.line in self.added:
             self._star_builtins(star, names)
 
-    def _any_use(self, scope, name, order):
-        lines = [load.line for each in self.walk.scopes for load in each.loads.get(name, ())]
-        return min((line for line in lines), default=None)
+    def _any_use(self, name):
+        return min((load.line for scope in self.walk.scopes for load in scope.loads.get(name, ())), default=None)
 
     def _star_builtins(self, star, names):
         for name in sorted(names & BUILTINS - {"__doc__", "__name__"}):
@@ -845,7 +844,7 @@ class Names:
         """A star import from a module that can't be found may take any name bound above it."""
         above = [
             name
-            for name in self.interesting & set(star.scope.binds)
+            for name in sorted(self.interesting & set(star.scope.binds))
             if any(b.imported and b.order < star.order for b in star.scope.binds[name])
             and not any(b.order > star.order for b in star.scope.binds[name])
             and not name.startswith("_")
@@ -867,7 +866,7 @@ class Names:
 
     def _builtins(self):
         for scope in self.walk.scopes:
-            for name in scope.binds.keys() & BUILTINS:
+            for name in sorted(scope.binds.keys() & BUILTINS):
                 for bind in scope.binds[name]:
                     if bind.imported and not bind.arm.dead and name not in MODULE_NAMES:
                         self._builtin(scope, name, bind)
@@ -1150,11 +1149,6 @@ def _reads(bind, name):
     return any(isinstance(p, ast.Name) and p.id == name for part in parts for p in ast.walk(part))
 
 
-def _index(node):
-    index = node.slice
-    return getattr(index, "value", index) if type(index).__name__ == "Index" else index
-
-
 def _inside(scope, outer):
     while scope is not None:
         if scope is outer:
@@ -1250,7 +1244,7 @@ def _told_compare(test, variable, name):
     if dotted(left) == variable:
         value = name
     elif isinstance(left, ast.Subscript) and dotted(left.value) == variable:
-        known, at = constant(_index(left))
+        known, at = constant(index_of(left))
         if not known or not isinstance(at, int):
             return None
         value = name[at]

@@ -15,7 +15,7 @@ MOST_SHOWN = 50
 
 def inspect(place, path, run_as="auto", root=None, python="host"):
     """Findings of all the files of a tree, bounded and counted."""
-    files = python_files(place, path)
+    files = python_files(path)
     if not files:
         raise CannotSee("nothing_seen", "no Python file beneath %s" % path)
     cores = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, 8, len(files))
@@ -54,7 +54,7 @@ def size_of(place, file):
         return 0  # the look at it says what is wrong
 
 
-def python_files(place, path):
+def python_files(path):
     """The files, sorted; links to folders are not followed, hidden folders and __pycache__ left aside."""
     found = []
     for folder, inner, names in os.walk(path, onerror=_refuse):
