@@ -264,9 +264,10 @@ class _Case:
         tail = f"last line: {self.text['last_line']!r}" + (
             ", cut off in the middle" if self.text["ends_in_line"] else ""
         )
+        said = self.text["last_words"] or {}
         return self._caused(
             "died_silently",
-            self._death(),
+            {**self._death(), **({"line": said["line"]} if said else {})},
             self._subject(f"it just ends; {self._process_words()}; {tail}{self._full()}"),
         )
 

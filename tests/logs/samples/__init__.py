@@ -9,6 +9,7 @@ from logs.samples import (
     devices,
     ends,
     errors,
+    in_own_words,
     jobs,
     lookalikes,
     own_scripts,
@@ -34,6 +35,7 @@ TOPICS = (
     silence,
     ends,
     own_scripts,
+    in_own_words,
     shapes,
     texts,
 )

@@ -10,6 +10,7 @@ evidence with a weight, so that no single word decides against all others.
 import re
 
 from verikit.probes.logs import tables
+from verikit.probes.logs.complaints import MILD, PLAIN, TALLY, excuses, ill, named, plainness
 from verikit.probes.logs.envelopes import undress
 from verikit.probes.logs.rows import BEGINS_AGAIN, BENIGN, NOT_DONE, may
 
@@ -25,6 +26,10 @@ NO_CURE = ("leave is taken", "it closes down", "totals", "a table", "a summary")
 BLOCK = 3
 """Rows, or named figures, that make a table or a summary."""
 
+FAILED = "its last words speak of a failure"
+ADJACENT = 3
+"""Last sentences among which a mild complaint is not yet forgotten."""
+
 REPEATED = 10
 """Lines in forms that came before, among the last: a job at work, though nothing of it counts."""
 
@@ -33,9 +38,10 @@ HEADS, WORDS = 600, 3
 """Beginnings of sentences that are remembered, by so many words."""
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
-CLOSING, NO_CLOSING, LAST_WORDS = (re.compile(one) for one in (tables.CLOSING, tables.NO_CLOSING, tables.LAST_WORDS))
+CLOSING, NO_CLOSING = re.compile(tables.CLOSING), re.compile(tables.NO_CLOSING)
 FINAL, EARLY, UNDERWAY = (re.compile(one) for one in (tables.FINAL, tables.EARLY, tables.UNDERWAY))
 PREPARED, TRAINER = (re.compile(one) for one in (tables.PREPARED, tables.TRAINER))
+LEAVE = re.compile(r"\W*(?:[\w.-]+: )?(?:[Gg]ood ?bye|[Bb]ye(?: bye)?|[Ff]arewell|[Ff]in|[Ee]xit|[Ee]nd)\W*$")
 WEAK = re.compile(r"\b(?:ok|OK)\W*$")
 PATH = re.compile(r"(?:[A-Za-z]:\\|s3://|gs://|hf://|\.{0,2}/)[^\s:*?\"<>|]+$")
 TOTALS, BYE, BEST, PRODUCT = (re.compile(one) for one in (tables.TOTALS, tables.BYE, tables.BEST, tables.PRODUCT))
@@ -45,9 +51,6 @@ ANNOUNCED, TEARDOWN = re.compile(tables.ANNOUNCED), re.compile(tables.TEARDOWN)
 SHARE = re.compile(
     r"\b(\d+) ?(?:of|/) ?(\d+) (?:\w+ ){0,2}(?:done|complete|completed|finished|written|processed|converted|uploaded|saved|ok|OK)\b"
     r"|\b(?P<none>0|[Nn]o|[Nn]othing|[Nn]one) (?:\w+ ){0,2}(?:done|completed?|finished|written|wrote|processed|converted|uploaded|saved)\b"
-)
-TALLY = re.compile(
-    r"\b(?:\d+|keine?) Fehler\b|\b(?:missing|unknown|skipped)[ =:]+\d+\b|\b\d+ (?:\w+ )?(?:failed|failures?|errors?|mismatch(?:es)?)\b|\b(?:failed|failures?|errors?) ?[=:] ?\d+\b"
 )
 NAMED = re.compile(
     r"[\w()/@%. -]{1,40}[:=]\s{1,20}\S.{0,80}$|[\w()/@%.-]{1,30}(?: [\w()/@%.-]{1,20}){0,3}(?: {2,}|\t)\S.{0,60}$"
@@ -72,6 +75,7 @@ class End:
     def __init__(self):
         self.signs, self.against, self.line, self.best = [], [], 0, 0
         self.worked = 0  # how much work was counted; what repeats itself without a figure counts as little
+        self.lines = []  # the last words: lines in forms new to this run, behind all that was counted
 
     def add(self, name, weight, number=0):
         """Takes a piece of evidence in; a second one of a name weighs nothing."""
@@ -85,6 +89,11 @@ class End:
     @property
     def score(self):
         return sum(weight for _, weight in self.signs + self.against)
+
+    @property
+    def failed(self):
+        """Whether the last words speak of a failure that nothing behind them heals."""
+        return any(name == FAILED for name, _ in self.against)
 
     @property
     def leaves(self):
@@ -106,10 +115,13 @@ class End:
 
 def end_of(story):
     """The `End` of a story, by its last lines."""
-    end, rows = End(), _rows(story)
+    end, lines = End(), _rows(story)
+    rows = [(line.number, line.text.strip()[:300]) for line in lines]
     behind = _behind(story, rows)
     if not behind:
         return end
+    new = {number for number, _ in behind}
+    end.lines = [line for line in lines if line.number in new]
     counted = sum(1 for event in story.progress if not event[6])
     end.worked = max(counted, BLOCK * (len(rows) - len(behind) >= REPEATED))
     _whole(story, end, behind)
@@ -119,15 +131,15 @@ def end_of(story):
     closing = [number for number, text in behind if LEAVING.match(text) and not ill(text)]
     if closing:
         end.add("it closes down", min(2, len(closing)), closing[-1])
-    _last(story, end, behind)
+    _last(end, behind)
     return end
 
 
 def _rows(story):
-    """The last lines that are not blank: (number, text without envelopes)."""
+    """The last lines that are not blank."""
     first = story.last - len(story.tail) + 1
-    rows = [(first + n, undress(first + n, raw).text.strip()[:300]) for n, raw in enumerate(story.tail) if raw.strip()]
-    return [(number, text) for number, text in rows if text and number >= story.run_start][-LINES:]
+    lines = [undress(first + n, raw) for n, raw in enumerate(story.tail) if raw.strip()]
+    return [line for line in lines if line.text.strip() and line.number >= story.run_start][-LINES:]
 
 
 def _behind(story, rows):
@@ -158,15 +170,25 @@ def _last_event(story):
 def _first_time(story, event, place):
     """Whether no counter of that kind came before, or one without a whole in a sentence of its own."""
     like = any(one[1] == event[1] and one[4] == event[4] for n, one in enumerate(story.progress) if n != place)
-    head = head_of(undress(0, event[7].encode("utf-8", "replace")).text.strip())
-    return not like or (event[4] is None and event[2] == "item" and story.heads.get(head) == event[0])
+    text = undress(0, event[7].encode("utf-8", "replace")).text.strip()
+    new = story.heads.get(head_of(text)) == event[0]
+    before = [
+        one for one in story.progress[max(0, place - LAST_COUNTS) : place] if one[1] == event[1] and one[4] == event[4]
+    ]
+    if new and any((one[3] or 0) >= (event[3] or 0) for one in before):
+        return True  # it says once more how far the work came
+    alone = new or all(folded(one[7]) != folded(event[7]) for one in before)
+    if (new and plainness(text)) or (alone and plainness(text) == PLAIN):
+        return True  # a complaint that has a number counts nothing
+    return not like or (event[4] is None and event[2] == "item" and new)
 
 
 def _again(story, rows, number, text, last):
     """Whether a sentence has come before, and belongs to the repeated part of the log then."""
     first = story.heads.get(head_of(text), number)
-    if first < number and (first <= last if last else number - first > LINES):
-        return True
+    seen = first < number and (first <= last if last else number - first > LINES)
+    if seen and plainness(text) < PLAIN:
+        return True  # what begins as others did, and ends in a complaint, is none of them
     form = folded(text)
     return sum(1 for _, one in rows if folded(one) == form) > 1
 
@@ -178,7 +200,9 @@ def folded(text):
 
 def _noise(text):
     excused = any(
-        may(words, text) and search(text) for _, role, search, words, _ in BENIGN if role in ("line", "trace")
+        may(words, text) and excuses(name, search, text)
+        for name, role, search, words, _ in BENIGN
+        if role in ("line", "trace")
     )
     return (excused or TEARDOWN.search(text)) and not CLOSING.match(text)
 
@@ -250,7 +274,7 @@ def _weigh(story, end, number, text, last):
         end.add("an early stop", 2, number)
     if FINAL.match(text):
         end.add("final measures", 2, number)
-    if _says(CLOSING, text) and not prepared:
+    if _says(CLOSING, text) and not prepared and not LEAVE.match(text):
         end.add("words of an end" if not named else "the end of a part", 2 if not named else 0, number)
     if worked and _says(TOTALS, text):
         end.add("totals", 2 if not named else 0 if part else 1, number)
@@ -308,17 +332,18 @@ def _blocks(story, end, behind):
                 end.add(name, 2, number)
 
 
-def _last(story, end, behind):
+def _last(end, behind):
     """What the very last sentence says of what comes next."""
     number, text = behind[-1]
     if BEGINS_AGAIN.match(text) or UNDERWAY.match(text) or (ANNOUNCED.match(text) and number != end.line):
         end.add("its last words announce more", -4)
     healed = any(weight >= 2 and name not in NO_CURE for name, weight in end.signs)
-    if any(ill(text) and (number >= end.line or not healed) for number, text in behind):
-        end.add("its last words speak of a failure", -4)
+    loud = {line.number for line in end.lines if line.level >= 40 and plainness(line.text.strip(), 40)}
+    if any((ill(text) or number in loud) and (number >= end.line or not healed) for number, text in behind):
+        end.add(FAILED, -4)
+    elif not healed and any(_complains(text) for _, text in behind[-ADJACENT:]):
+        end.add("something is complained of just before", -2)
 
 
-def ill(text):
-    """Whether a sentence speaks of a failure, and does not take it back."""
-    text = TALLY.sub("", text)
-    return LAST_WORDS.search(text) and not any(may(words, text) and search(text) for _, _, search, words, _ in BENIGN)
+def _complains(text):
+    return plainness(text) == MILD and named(text) and not CLOSING.match(text) and not LEAVING.match(text)

@@ -39,7 +39,8 @@ ENVELOPES = (
     ("mpirun", r"\[(?:\d+,)?(?P<rank>\d+)\]<std(?:out|err)>:? ?"),
     ("number-before", r"\[\d{1,7}\] ?(?=\[)"),
     ("numbered", r"\[(?P<rank>\d{1,4})\]: ?"),
-    ("srun", r" {0,4}(?P<rank>\d{1,5}): (?! *\w+ +\|)"),
+    # A number from 400 to 599 is a status of HTTP rather than a rank.
+    ("srun", r" {0,4}(?P<rank>(?![45]\d\d:)\d{1,5}): (?! *\w+ +\|)"),
     ("pod", r"\[pod/[\w./-]+\] ?"),
     ("compose", r"(?P<source>[A-Za-z][\w.]*[-_][\w.-]*\d|[A-Za-z]{2,}\d{1,3}) +\| ?"),
     # A container by a name of its own: only before what begins like a line of a log, since tables have bars, too.
@@ -110,7 +111,13 @@ ENVELOPES = (
     ),
     ("level-bracket", r"\[" + _LEVEL + r" *\](?: \[[\w./-]+:\d+(?::[\w<>]+)?\])?:? ?"),
     ("basic", _LEVEL + r":[A-Za-z_][\w.-]*:(?=\S)"),
-    ("level", r" ?" + _LEVEL + r"(?: {0,9}[:|] {0,5}| - | +(?=\[[\w./-]+:\d+\])| +(?=\d\d-\d\d )| {1,5}(?=[\w.\[-]))"),
+    (
+        "level",
+        r" ?" + _LEVEL + r"(?: {0,9}[:|] {0,5}| - | +(?=\[[\w./-]+:\d+\])| +(?=\d\d-\d\d )| {1,5}(?=[\w./\[\"'<(-]))",
+    ),
+    # Behind a time: a level of one letter, and the place in a source.
+    ("letter", r"(?<=[\d\]] )(?P<level>[DIWE]) {1,3}(?:\| )?(?=[^\s|])"),
+    ("place-behind", r"(?<=[\d\]] )[\w/-]+\.(?:go|py|rs|cc|cpp|c|js|ts|java):\d+: "),
     ("logger-level", r"(?:- )?(?!step\b|epoch\b)[A-Za-z_][\w.]*:? - " + _LEVEL + r" - (?:[\w.]+ - )?"),
     ("level-logger", r"- " + _LEVEL + r" - (?:[\w.<>]+(?::\d+)? - )?"),
     ("bracket-name", r"\[(?:(?:PID|RANK|pid|Rank):\d+|[a-z_]\w*(?:\.\w+)+(?::\d+)?)\] ?"),
@@ -250,6 +257,7 @@ def _number(text):
 
 _NO_FIGURE = ("ts", "time", "timestamp", "pid", "line", "lineno", "line_number", "thread", "process")
 MESSAGE_KEYS = ("message", "msg", "event", "text", "log", "body", "ev", "evt", "action", "status", "state")
+DETAIL_KEYS = ("status", "state", "result", "detail", "details", "reason", "why", "cause", "path", "file", "key")
 TRACE_KEYS = ("exc_info", "exception", "traceback", "stack_trace", "stack", "error", "err")
 
 
@@ -277,5 +285,7 @@ def from_json(text):
         "%s: " % target if (isinstance(target, str) and "::" in target) or target == "text_generation_launcher" else ""
     )
     figures = ["%s: %s" % item for item in inner.items() if type(item[1]) in (int, float) and item[0] not in _NO_FIGURE]
-    body = " ".join([front + (message or "").rstrip("\n"), *figures[:16]])
+    details = ["%s: %s" % (key, inner[key][:300]) for key in DETAIL_KEYS if isinstance(inner.get(key), str)]
+    details = [one for one in details if message is None or one.split(": ", 1)[1] != message]
+    body = " ".join([front + (message or "").rstrip("\n"), *details, *figures[:16]])
     return (body + "\n" + trace if trace else body), LEVELS.get(str(name).upper(), 0)

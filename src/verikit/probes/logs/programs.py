@@ -73,7 +73,7 @@ SIGNS = (
     ("systemd-start", "messenger", r"Start request repeated too quickly|Failed to start [\w@.-]{1,120}\.service", "python_exception", "", "systemd"),
     ("supervisor-gone", "messenger", r"exited: \S{1,80} \(exit status [1-9]\d*; not expected\)", "python_exception", "", "supervisord"),
     ("supervisor-signal", "unclear", r"exited: \S{1,80} \(terminated by SIG(?:KILL|TERM)[^)\n]{0,30}; not expected\)", "killed", "", "supervisord"),
-    ("supervisor-fatal", "fatal", r"gave up: \S{1,80} entered FATAL state", "python_exception", "read the child's own log: it ended again and again at once", "supervisord"),
+    ("supervisor-fatal", "messenger", r"gave up: \S{1,80} entered FATAL state", "python_exception", "read the child's own log: it ended again and again at once", "supervisord"),
     ("pm2-gone", "messenger", r"PM2 log: App \[[^\]\n]{1,80}\] exited with code \[[1-9]", "python_exception", "", "PM2"),
     ("ninja-error", "root", r"ninja: error: ", "config_error", "", "ninja"),
     ("cmake-end", "messenger", r"-- Configuring incomplete, errors occurred", "config_error", "read the first CMake Error above", "CMake"),

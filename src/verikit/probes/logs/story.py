@@ -11,6 +11,7 @@ import hashlib
 import re
 
 from verikit.probes.logs import clock, tables
+from verikit.probes.logs.complaints import excuses, ill, status
 from verikit.probes.logs.ending import HEADS, head_of
 from verikit.probes.logs.envelopes import Line, decode, plain, undress
 from verikit.probes.logs.figures import Figures, number_of
@@ -92,6 +93,7 @@ LOUD = 500
 
 
 MEASURED, WORKED = re.compile(tables.MEASURED), re.compile(tables.WORKED)
+EXITS_OF_JOBS = re.compile(tables.EXITS_OF_JOBS)
 OF = next(row[2] for row in PROGRESS if row[0] == "of")
 
 
@@ -251,17 +253,27 @@ class Story(Tracebacks):
         if len(raw) > 1000 or b"\r" in raw or b"\x1b" in raw or not FIGURE.search(raw):
             return False
         key = key_of(raw).decode("latin-1")
-        if key not in self.sentences:
-            if len(self.sentences) >= MOST:
-                return False
-            line = undress(number, raw)
-            prefix = max(0, len(raw) - len(line.text.encode("utf-8", "replace")))
-            works = re.search("[A-Za-z]", line.text) and not NO_WORK.search(line.text)
-            self.sentences[key] = Sentence(number, raw, kinds_of(raw, prefix), bool(works))
+        if key not in self.sentences and not self._follow(number, raw, key):
+            return False
         self._said(number, raw, key)
         return key, "said", None, False, False
 
+    def _follow(self, number, raw, key):
+        """Begins to follow a sentence; the oldest that came only once makes room. Whether there was room."""
+        if len(self.sentences) >= MOST:
+            once = next((one for one, sentence in self.sentences.items() if sentence.count < 2), None)
+            if once is None:
+                return False
+            del self.sentences[once]
+        line = undress(number, raw)
+        prefix = max(0, len(raw) - len(line.text.encode("utf-8", "replace")))
+        works = re.search("[A-Za-z]", line.text) and not NO_WORK.search(line.text)
+        self.sentences[key] = Sentence(number, raw, kinds_of(raw, prefix), bool(works))
+        return True
+
     def _said(self, number, raw, key):
+        if key not in self.sentences:  # it made room for another, and comes again
+            self._follow(number, raw, key)
         sentence = self.sentences.get(key)
         grown = sentence.read(number, raw) if sentence else None
         if grown is not None:
@@ -357,8 +369,8 @@ class Story(Tracebacks):
 
     def _excuses(self, line, text):
         roles = set()
-        for _, role, search, words, _ in BENIGN.at(text, 0):
-            if may(words, text) and search(text):
+        for name, role, search, words, _ in BENIGN.at(text, 0):
+            if may(words, text) and excuses(name, search, text):
                 roles.add(role)
                 if role == "trace":
                     self.trace_excuse = line.number
@@ -403,10 +415,10 @@ class Story(Tracebacks):
                 self._count(number, "asked", "item", value, None, None, False, text[: clock.LOOKED_AT])
 
     def _marker(self, line, text):
-        if line.level >= 40:
-            return ""
         for name, role, pattern, program, _ in SAID.at(text, 0):
             if pattern.match(text) and not (role == "done" and NOT_DONE.search(text)):
+                if line.level >= 40 and (role != "done" or ill(text)):
+                    continue
                 if name == "own-ready" and NOT_READY.search(text):
                     continue
                 self.markers.append((line.number, role, name, program, line.raw[:300]))
@@ -416,23 +428,26 @@ class Story(Tracebacks):
     def _sign(self, line, text, excuses):
         if excuses & {"line", "retry"} and line.level < 50 and not (excuses == {"retry"} and line.level >= 40):
             return None
-        if line.text.startswith("    ") and not line.dressed:
-            return None  # set in by whoever quotes it
         # Foreign text behind thousands of errors is only met at its beginning.
         loud = line.level >= 40 and self.signs.total < LOUD
-        bare = BARE.match(text) if not line.level or loud else None
+        quoted = line.text.startswith("    ") and not line.dressed  # an exception set in so far is of whoever quotes it
+        bare = BARE.match(text) if (not line.level or loud) and not quoted else None
         prefix = PREFIX.match(text)
         inside = prefix.end() if prefix else 0
         for name, role, pattern, kind, hint in SIGNS.rows if loud else SIGNS.at(text, 0, inside):
             found = pattern.match(text) or (loud and pattern.search(text)) or (inside and pattern.match(text, inside))
             if found:
-                if 0 < line.level < 30 and role in ("soft", "messenger", "unclear", "cascade"):
+                if 0 < line.level < 30 and role in ("soft", "unclear", "cascade") and not status(text):
                     return None
                 if 0 < line.level < 40 and role in ("root",) and name not in ("kernel-oom", "slurm-oom"):
                     role = "soft"
                 if "retry" in excuses or "contain" in excuses:
                     role = "soft"
-                return self._add(line, name, role, kind, hint, trace=False)
+                sign = self._add(line, name, role, kind, hint, trace=False)
+                sign["inside"] = not (pattern.match(text) or pattern.match(text, inside))
+                return sign
+        if self._exited(line, text) and not excuses & {"line", "retry", "contain", "trace"}:
+            return self._add(line, "exit-code", "messenger", "python_exception", "", trace=False)
         if bare and "Warning" not in bare.group():
             kind, role, name, hint = kind_of_exception(text)
             role = {"plain": "bare"}.get(role, role)
@@ -442,13 +457,18 @@ class Story(Tracebacks):
             return self._add(line, "error-line", "weak", kind, hint, trace=False)
         return None
 
+    @staticmethod
+    def _exited(line, text):
+        """Whether a sentence is of the job's own end, with an exit status other than zero: of whatever level."""
+        return EXITS_OF_JOBS.match(text) and status(text)
+
     def _add(self, line, name, role, kind, hint, trace):
         kind = by_exit(line.text, kind) if name in ("elastic", "exit-code") else kind
         pid = line.pid or next((int(one) for one in groups_of(PID, line.text) if len(one) < 10), None)
         sign = {
             "line": line.number, "end": line.number, "first": line.number, "kind": kind, "role": role, "id": name,
             "text": line.raw[:1000], "rank": line.rank, "pid": pid, "hint": hint, "level": line.level,
-            "trace": trace, "exception": "", "head": "", "frame": None, "contained": False, "uncaught": False, "woven": 1,
+            "trace": trace, "inside": False, "exception": "", "head": "", "frame": None, "contained": False, "uncaught": False, "woven": 1,
         }  # fmt: skip
         self.signs.append(sign)
         return sign
@@ -478,7 +498,7 @@ class Story(Tracebacks):
                 and not WORKED.search(text)
             ):
                 continue
-            if role == "item" and UNFINISHED.search(text):
+            if role in ("item", "step") and UNFINISHED.search(text):
                 continue
             if name == "percent" and MEASURED.search(text[: found.start("n")]):
                 continue

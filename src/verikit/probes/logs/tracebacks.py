@@ -80,6 +80,7 @@ class Tracebacks:
             return False
         quoted = (
             self.previous is not None
+            and not line.level  # a logger's lines are the program's own, whatever it calls them
             and QUOTES.match(self.previous.text.strip())
             and line.number - self.previous.number < 2
         )
@@ -238,7 +239,7 @@ class Tracebacks:
             "text": raw or text, "rank": rank if rank is not None else block.rank, "pid": pid if pid is not None else block.pid,
             "hint": hint, "level": block.level, "trace": True, "exception": text.split(":")[0][:120],
             "head": head[1][:300] if head[0] != number else "", "frame": own_frame(block.frames),
-            "contained": block.contained, "uncaught": uncaught(block), "woven": len(block.errors),
+            "inside": False, "contained": block.contained, "uncaught": uncaught(block), "woven": len(block.errors),
         }  # fmt: skip
         if block.teardown or excused:
             return

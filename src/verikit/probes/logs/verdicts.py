@@ -4,11 +4,22 @@
 import re
 
 from verikit.probes.logs import clock, tables
-from verikit.probes.logs.ending import LAST_COUNTS, PREPARED, end_of, folded, ill, last_counted, more_to_come, nested
+from verikit.probes.logs.complaints import PLAIN, named, root_of, vague
+from verikit.probes.logs.ending import (
+    ANNOUNCED,
+    BYE,
+    LAST_COUNTS,
+    PREPARED,
+    end_of,
+    folded,
+    last_counted,
+    more_to_come,
+    nested,
+)
 from verikit.probes.logs.envelopes import undress
 from verikit.probes.logs.rows import BEGINS_AGAIN, PHASES
 from verikit.probes.logs.sentences import key_of
-from verikit.probes.logs.tracebacks import ROLES, kind_of_exception
+from verikit.probes.logs.tracebacks import ROLES, by_exit, kind_of_exception
 
 HEALS_FATAL = 20
 """Completed steps behind a death that only the other ranks can have made, before it counts as healed (by a restart)."""
@@ -22,15 +33,12 @@ FAILING = re.compile(
 IDLE_STATS = 6
 STOP_LINES = 400
 DRAINED = 20
-WORDS_APART, SENTENCES = 6, 10
+SENTENCES = 10
 IDLE = re.compile(tables.IDLE)
 TOOL = re.compile(
     r"(?:ls|cp|mv|rm|ln|cat|grep|sed|awk|find|mkdir|rmdir|touch|chmod|chown|wget|curl|rsync|ssh|scp|test|stat|du|df|kill|which|git): "
 )
 """What a small tool of a script complains of: the script may do without it, and say so by going on to its end."""
-
-LOCATED = re.compile(r"(?:[\w.-]+: )?[\w./+-]+\.[a-z]{1,4}:\d+(?::\d+)?:? ?(?:in |[^\s\d])")
-"""A place in a source, as the last words of many languages begin."""
 
 END_LINES = 60
 """Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
@@ -48,13 +56,17 @@ def tell(story, forced=""):
     counting = [sign for sign in signs if _counts(story, sign, ready, ended, stop)]
     failure = _nan(story) or _accused(story, counting) or _first(counting)
     failure = _behind(signs, failure, lambda sign: _resolved(story, sign, ready))
+    failure = _innermost(signs, _in_own_words(signs, failure, end))
     return {
         "failure": _shown(story, failure),
-        "suspect": None if failure else _shown(story, _suspect(story, signs, stop, done)),
+        "suspect": None if failure else _shown(story, _suspect(story, signs, stop, done, end)),
+        "last_words": _last_said(story, end),
         "signs": {"seen": story.signs.total, "resolved": sum(1 for sign in signs if _resolved(story, sign, ready))},
         "ready": ready,
         "trains": _trains(story, ready),
-        "done": dict(done, ends=_end(story, done), prepared=_prepared(done)) if done else None,
+        "done": dict(done, ends=_end(story, done) and not _belied(done, end), prepared=_prepared(done))
+        if done
+        else None,
         "closed": failure is None and good,
         "ending": end.told(),
         "stop": stop,
@@ -143,6 +155,11 @@ def _end(story, done):
         return False
     behind = story.tail[-(story.last - done["line"]) :] if story.last > done["line"] else []
     return not any(BEGINS_AGAIN.match(undress(0, raw).text) for raw in behind)
+
+
+def _belied(done, end):
+    """Whether words that only take leave are belied by those before them."""
+    return bool(BYE.match(undress(0, done["excerpt"].encode()).text.strip())) and bool(end.failed)
 
 
 def _prepared(done):
@@ -362,7 +379,7 @@ def _behind(signs, failure, cured):
     return next((sign for sign in earlier if wanted == "compile" or not cured(sign)), failure)
 
 
-def _suspect(story, signs, stop, done):
+def _suspect(story, signs, stop, done, end):
     """What would explain a death that the text alone does not call one."""
     if stop is not None:
         return None
@@ -373,26 +390,61 @@ def _suspect(story, signs, stop, done):
         and not (done is not None and done["line"] > sign["end"])
     ]  # fmt: skip
     hard = [sign for sign in near if sign["role"] not in ("soft", "weak") and not sign["contained"]]
-    return _first(hard) or _first(near) or _last_words(story, last)
+    if hard:
+        return _in_own_words(signs, _first(hard), end)
+    told = root_of(_spoken(signs, end.lines))
+    first = _first(near)
+    if told is None or (first is not None and (told[1] < PLAIN or vague(told[0].text.strip()))):
+        return first
+    return _words_of(told[0])
 
 
-def _last_words(story, counted):
-    """The first of the last lines, behind all that was counted, that speak of a failure in words of no table."""
-    found, number = None, story.last + 1
-    for raw in reversed(story.tail):
-        number -= 1
-        line = undress(number, raw)
-        text = line.text.strip()[:1000]
-        if number <= counted or (found and found.number - number > WORDS_APART) or story.last - number > END_LINES:
-            break
-        if ill(text) or LOCATED.match(text):
-            found = line
-    if found is None:
-        return None
+def _spoken(signs, lines):
+    """The lines that stand in no traceback."""
+    within = [(sign["first"], sign["end"]) for sign in signs if sign["trace"]]
+    return [line for line in lines if not any(first <= line.number <= last for first, last in within)]
+
+
+SIGNALS = ("killed", "segfault", "bus_error_shm")
+STACK_LINES = 400
+TOLD = ("messenger", "weak")
+"""Signs that only pass on that something failed, or are known by their level alone: what was said before may tell more."""
+
+
+def _in_own_words(signs, failure, end):
+    """The sentence before a sign that only passes on a failure, in which the job itself says what failed; else the sign."""
+    if failure is None or by_exit(failure["text"], "") in SIGNALS or not (failure["role"] in TOLD or failure["inside"]):
+        return failure
+    last = failure["line"] - (failure["role"] == "messenger")
+    before = [line for line in _spoken(signs, end.lines) if line.number <= last]
+    same = [line for line in before if line.source and line.source in failure["text"]]
+    told = root_of(same or before)
+    return failure if told is None or told[0].number == failure["line"] else _words_of(told[0])
+
+
+def _innermost(signs, failure):
+    """The last `Caused by:` of an exception of the JVM, which stands behind it; else the sign."""
+    if failure is None or failure["id"] != "java":
+        return failure
+    causes = [one for one in signs if one["id"] == "caused-by" and 0 < one["line"] - failure["line"] < STACK_LINES]
+    return dict(causes[-1], role=failure["role"]) if causes else failure
+
+
+def _words_of(line):
+    """A sentence in a job's own words, as a sign."""
     return {
-        "line": found.number, "end": found.number, "kind": kind_of_exception(found.text.strip())[0], "role": "weak", "id": "last-words",
-        "text": found.raw[:1000], "rank": found.rank, "pid": found.pid, "hint": "", "head": "", "frame": None, "trace": False,
+        "line": line.number, "end": line.number, "kind": kind_of_exception(line.text.strip())[0], "role": "weak", "id": "last-words", "inside": False,
+        "text": line.raw[:1000], "rank": line.rank, "pid": line.pid, "hint": "", "head": "", "frame": None, "trace": False,
     }  # fmt: skip
+
+
+def _last_said(story, end):
+    """The last sentence that tells something and is no copy: of a job that just ends, it is as near to a cause as one gets."""
+    for line in reversed(end.lines):
+        text = line.text.strip()
+        if named(text) and not ANNOUNCED.match(text):
+            return {"line": line.number if story.counted else None, "excerpt": line.raw.strip()[:400]}
+    return None
 
 
 def _nan(story):
@@ -406,7 +458,7 @@ def _nan_figures(story):
         return None
     number, raw = first
     return {
-        "line": number, "end": number, "kind": "nan_loss", "role": "fatal", "id": "figures", "text": raw, "rank": None,
+        "line": number, "end": number, "kind": "nan_loss", "role": "fatal", "id": "figures", "inside": False, "text": raw, "rank": None,
         "pid": None, "hint": "", "head": "", "frame": None, "trace": False, "what": "figures that were numbers are nan since: " + raw.strip()[:200],
     }  # fmt: skip
 
@@ -418,7 +470,7 @@ def _nan_loss(story):
         return None
     number, raw, rank = state["bad_since"]
     return {
-        "line": number, "end": number, "kind": "nan_loss", "role": "fatal", "id": "loss", "text": raw, "rank": rank, "pid": None,
+        "line": number, "end": number, "kind": "nan_loss", "role": "fatal", "id": "loss", "inside": False, "text": raw, "rank": rank, "pid": None,
         "hint": "", "head": "", "frame": None, "trace": False, "what": "%s in the last %d losses logged" % (state["kind"], state["bad"]),
     }  # fmt: skip
 

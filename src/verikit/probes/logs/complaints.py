@@ -1,0 +1,132 @@
+# ruff: noqa: E501
+"""What a job complains of in words of no table, and which of its last sentences is the root.
+
+A sentence complains the more plainly the plainer its words, mark or level are, and tells the more the more things it names: a
+path, a key, a number, an address.  The first that tells the most is the root: what comes behind it echoes it, passes an
+exit status on, tidies up or takes leave.  A sentence that says what is done instead (`not found, using …`) excuses itself.
+"""
+
+import re
+
+from verikit.probes.logs import tables
+from verikit.probes.logs.rows import BENIGN, may
+
+PLAIN, MILD = 3, 2
+"""How plainly a sentence complains: in words of failure, or in words of lack and contrast."""
+
+CAUSES = 12
+"""Sentences around a complaint among which its causes may be listed."""
+
+MILD_ROWS = 8
+"""A mild complaint counts within so many of the last sentences: before them it was lived with."""
+
+LAST_WORDS, COMPLAINT, HANDLED, VAGUE = (
+    re.compile(one) for one in (tables.LAST_WORDS, tables.COMPLAINT, tables.HANDLED, tables.VAGUE)
+)
+MARK, STATUS, NEGATED = re.compile(tables.MARK), re.compile(tables.STATUS), re.compile(tables.NEGATED)
+TALLY = re.compile(
+    r"\b(?:\d+|keine?) Fehler\b|\b(?:missing|unknown|skipped)[ =:]+\d+\b|\b\d+ (?:\w+ )?(?:failed|failures?|errors?|mismatch(?:es)?)\b|\b(?:failed|failures?|errors?) ?[=:] ?\d+\b"
+)  # fmt: skip
+LOCATED = re.compile(r"(?:[\w.-]+: )?[\w./+-]+\.[a-z]{1,4}:\d+(?::\d+)?:? ?(?:in |[^\s\d])")
+"""A place in a source, as the last words of many languages begin."""
+
+NAMES = tuple(
+    re.compile(one)
+    for one in (
+        r"[\w.~-]*/[\w.+-]+[\w./+-]*|\b[\w-]+\.(?!\d)[a-zA-Z]\w{1,12}\b",  # a path, a file, a dotted key
+        r"'[^'\n]{1,120}'|\"[^\"\n]{1,120}\"|`[^`\n]{1,120}`|\b[A-Za-z]\w*_\w+\b|\b[A-Z]{2,}\d*\b",
+        r"(?<![\w.])\d{2,}|\d+\.\d|0x[0-9a-f]+|\d[\d.,]* ?[kKMGT]i?B\b",
+        r"\d{1,3}(?:\.\d{1,3}){3}|https?://|:\d{2,5}\b|\b(?:rank|node|gpu|GPU|worker|device|port|errno)[ =:#]*\d+",
+    )
+)
+TOKEN = re.compile(r"[\w./-]*[\d_./-][\w./-]*|[^\W\d_]{6,}")
+
+# What excuses a failure must be said of it: behind these, a plain complaint takes the excuse back; a `no` before does, too.
+OF_ITS_OWN = ("ignored", "expected", "fallback", "started-again")
+
+
+def excuses(name, search, text):
+    """Whether a row of BENIGN that matches a text really excuses what the text says."""
+    found = search(text)
+    if not found:
+        return False
+    if name == "retry":
+        return not NEGATED.search(text[: found.start()])
+    if name not in OF_ITS_OWN:
+        return True
+    return not (NEGATED.search(text[: found.start()]) or LAST_WORDS.search(text[found.end() :]))
+
+
+def excused(text):
+    """Whether a sentence excuses itself."""
+    return any(may(words, text) and excuses(name, search, text) for name, _, search, words, _ in BENIGN)
+
+
+def ill(text):
+    """Whether a sentence speaks of a failure, and does not take it back."""
+    text = TALLY.sub("", text)
+    told = LAST_WORDS.search(text) or MARK.match(text) or status(text)
+    return bool(told) and not excused(text)
+
+
+def status(text):
+    """The exit status other than zero that a sentence tells of; 0 for none."""
+    for found in STATUS.finditer(text[:600]):
+        value = next(int(one) for one in found.groups() if one is not None)
+        if value:
+            return value
+    return 0
+
+
+def plainness(text, level=0):
+    """How plainly a sentence complains: PLAIN, MILD or 0."""
+    bare = TALLY.sub("", text)
+    if HANDLED.search(bare) or excused(bare):
+        return 0
+    if level >= 40 or LAST_WORDS.search(bare) or MARK.match(bare) or (not level and LOCATED.match(bare)):
+        return PLAIN
+    return MILD if COMPLAINT.search(bare) else 0
+
+
+def named(text):
+    """How many kinds of things a sentence names, at most 2."""
+    return min(2, sum(1 for one in NAMES if one.search(text)))
+
+
+def vague(text):
+    """Whether a sentence only passes on that something ended, or takes leave."""
+    return bool(VAGUE.match(text) or status(text))
+
+
+def root_of(lines):
+    """The line that is the root among some last ones, oldest first, and how plainly it complains; None if none complains."""
+    found, best, place_of = None, 0, 0
+    texts = [line.text.strip()[:400] for line in lines]
+    loud = any(line.level >= 40 for line in lines)
+    for place, (line, text) in enumerate(zip(lines, texts)):
+        how = plainness(text, line.level)
+        if not how or (how == MILD and place < len(lines) - MILD_ROWS):
+            continue
+        # A program that has a level for failures tells the last of them by it.
+        quiet = 2 * (loud and 0 < line.level < 40)
+        how_much = how - 0.25 * (how == MILD)
+        weight = max(0.5, how_much + named(text) - 3 * vague(text) + _echoed(text, texts[place + 1 :]) - quiet)
+        if weight > best:
+            found, best, place_of = (line, how), weight, place
+    return found and (_innermost(lines, place_of), found[1])
+
+
+def _innermost(lines, place):
+    """The last of the causes that are listed behind a complaint, `Caused by:` and what follows; else the complaint."""
+    for at in range(max(0, place - CAUSES), min(place + CAUSES, len(lines))):
+        if lines[at].text.strip() == "Caused by:":
+            place = at
+            while place + 1 < len(lines) and lines[place + 1].number == lines[place].number + 1:
+                place += 1
+    return lines[place]
+
+
+def _echoed(text, later):
+    """Whether a thing that a sentence names is named again by a later one that complains."""
+    tokens = set(TOKEN.findall(text))
+    return any(tokens & set(TOKEN.findall(one)) and plainness(one) for one in later)
