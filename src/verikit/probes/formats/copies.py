@@ -2,6 +2,7 @@
 
 Tensors are told apart by the CRC-32s that their records have, so not a byte of them is read.  Zeros and ones may be
 everywhere, so they prove nothing; whatever else is equal in all of two files is a copy, or the same values twice over.
+Ranks that share a model have vectors, and a matrix or so, of which each keeps the same values, but not the same file.
 """
 
 import functools
@@ -15,7 +16,10 @@ ONES = {"float32": b"\0\0\x80\x3f", "float64": b"\0\0\0\0\0\0\xf0\x3f", "float16
 
 
 def tell(parts, layout, matrices=0):
-    """Says which of `parts`, {path: Layout}, are copies; `matrices` with two axes or more must be among what is equal."""
+    """Says which of `parts`, {path: Layout}, are copies.
+
+    Of files with fewer than `matrices` tensors of two axes or more, all records must be equal, the pickle among them.
+    """
     first = {}
     for path, part in sorted(parts.items()):
         print_ = None if part.faults else _fingerprint(part, matrices)
@@ -29,13 +33,15 @@ def tell(parts, layout, matrices=0):
 
 
 def _fingerprint(part, matrices):
-    """(CRC-32, bytes) of its tensors, sorted; None where nothing in there must be its own."""
+    """(CRC-32, bytes) of its tensors, sorted, or of all its records; None where nothing in there must be its own."""
     crcs = {span.offset: span.crc for span in part.spans if span.crc and not span.method}
     rows = [(crcs[row.offset], row) for row in part.tensors if row.offset in crcs and row.nbytes]
     own = [row for crc, row in rows if row.nbytes >= LEAST and crc not in _constants(row.dtype, row.nbytes)]
-    if not own or sum(len(row.shape) > 1 for row in own) < matrices:
+    if not own:
         return None
-    return tuple(sorted((crc, row.nbytes) for crc, row in rows))
+    if sum(len(row.shape) > 1 for row in own) < matrices:
+        return "all", tuple((span.crc, span.nbytes) for span in part.spans)
+    return "values", tuple(sorted((crc, row.nbytes) for crc, row in rows))
 
 
 def _constants(dtype, nbytes):

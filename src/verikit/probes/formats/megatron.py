@@ -3,7 +3,8 @@
 Source: megatron/training/checkpointing.py (`get_checkpoint_name`, `read_metadata`) and
 megatron/core/dist_checkpointing/core.py (`CheckpointingConfig`, metadata.json). Newer: `iter_0000500/` with metadata.json
 (sharded_backend `torch_dist`), common.pt and what torch.distributed.checkpoint writes (see `dcp`). Older:
-`iter_0000500/mp_rank_TT[_PPP][_EEE]/model_optim_rng.pt` for each tensor-, pipeline- (and expert-) parallel rank.
+`iter_0000500/mp_rank_TT[_PPP][_EEE]/model_optim_rng.pt` for each tensor-, pipeline- and expert-parallel rank; PPP stands
+there where there are several stages, EEE where there are several groups of experts. How many there were stand in `args`.
 """
 
 import os
@@ -15,6 +16,13 @@ from verikit.probes.formats.pickle_walk import Call
 TRACKER = "latest_checkpointed_iteration.txt"
 ITERATION = re.compile(r"^iter_\d{7}$")
 RANK = re.compile(r"^mp_rank_(\d{1,9})(?:_(\d{1,9}))?(?:_(\d{1,9}))?$")
+STAGES = "pipeline_model_parallel_size"
+AXES = {
+    "tensor_model_parallel_size": "tensor-parallel ranks",
+    STAGES: "pipeline stages",
+    "expert_model_parallel_size": "expert-parallel ranks",
+}
+"""The argument that says how many there were of each, in the order of the folders' names."""
 
 
 def structure(place, folder, names, layout):
@@ -118,7 +126,6 @@ def relate(layout, members):
         inside = part.tree.get("iteration", "")
         if step is not None and inside.isdigit() and int(inside) != step:
             layout.fault("mismatch", "%s is of iteration %s, its folder of %d" % (path, inside, step))
-    ranks = list(filter(None, map(_of_rank, members)))
     for path, part in members.items():
         match, told = _of_rank(path), _arguments(part)
         wide = told.get("tensor_model_parallel_size", 0)
@@ -131,10 +138,19 @@ def relate(layout, members):
         ):
             what = "%s was saved by rank %d by its arguments, which is tensor-parallel rank %d"
             layout.warn("mismatch", what % (path, told["rank"], told["rank"] % wide))
-    said = max((_arguments(part).get("tensor_model_parallel_size", 0) for part in members.values()), default=0)
-    there = max((int(match.group(1)) for match in ranks), default=-1) + 1
-    if there and said > there:
-        layout.fault("missing", "its arguments speak of %d tensor-parallel ranks, %d are there" % (said, there))
+    _as_said(layout, [_arguments(part) for part in members.values()], list(filter(None, map(_of_rank, members))))
+
+
+def _as_said(layout, arguments, ranks):
+    """As many ranks are there of each kind as the arguments say; forks do not give experts a number in the names."""
+    said = {key: max((told.get(key, 1) for told in arguments), default=1) for key in AXES}
+    cells = [[int(part) for part in match.groups() if part is not None] for match in ranks]
+    named = [key for key in AXES if key == "tensor_model_parallel_size" or said[key] > 1]
+    for axis, key in enumerate(named if cells else ()):
+        there = 1 + max((cell[axis] for cell in cells if axis < len(cell)), default=0)
+        counted = key == STAGES or axis < max(map(len, cells))
+        if counted and there < said[key]:
+            layout.fault("missing", "its arguments speak of %d %s, %d are there" % (said[key], AXES[key], there))
 
 
 def _of_rank(path):
