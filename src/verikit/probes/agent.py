@@ -63,6 +63,8 @@ class Child:
 
 
 class Agent:
+    """The loop, the looks under way, and what is still to be said. memory: the modules that have come, by name."""
+
     def __init__(self, memory, inbox, outbox):
         self.memory, self.inbox, self.outbox = memory, inbox, outbox
         self.decoder, self.out = frames.Decoder(), bytearray()

@@ -90,7 +90,6 @@ def _masked(value, secret):
 def exchange(url, within, secret=None, data=None):
     """The `Exchange` of a GET, or of a POST of `data` as JSON, ended after `within` seconds whatever trickles in."""
     import http.client
-    import ssl
     import threading
 
     got, began = Exchange(url), time.monotonic()
@@ -109,20 +108,11 @@ def exchange(url, within, secret=None, data=None):
         connection.connect()
         sockets.append(connection.sock)  # http.client drops it as soon as the headers are read
         _send(connection, target, secret, data)
-        answer = connection.getresponse()
-        got.status, got.headers = answer.status, {name.lower(): value for name, value in answer.getheaders()}
-        _read_body(answer, got)
-        got.kind = "answered"
-    except ssl.SSLError as error:
-        got.kind, got.why = "untrusted", str(error)
-    except http.client.IncompleteRead as error:
-        got.kind, got.why, got.body = "cut", "the body ended too early", error.partial[:BODY_LIMIT]
-    except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError) as error:
-        got.kind, got.why = "cut", str(error)
-    except (http.client.HTTPException, UnicodeError) as error:
-        got.kind, got.why = "no_http", "%s: %s" % (type(error).__name__, str(error)[:EXCERPT])
-    except OSError as error:
-        got.kind, got.why = _kind_of(error, bool(sockets), connection.host), str(error)
+        _take(connection.getresponse(), got)
+    except (OSError, http.client.HTTPException, UnicodeError) as error:
+        got.kind, got.why = _met(error, bool(sockets), connection.host)
+        if isinstance(error, http.client.IncompleteRead):
+            got.body = error.partial[:BODY_LIMIT]
     finally:
         timer.cancel()
         connection.close()
@@ -132,6 +122,22 @@ def exchange(url, within, secret=None, data=None):
     if secret:  # before anything is cut out of it: half a token is not found again
         got.body, got.why = got.body.replace(secret.encode(), MASK.encode()), got.why.replace(secret, MASK)
     return got
+
+
+def _met(error, connected, host):
+    """(kind, in words) of what came instead of an answer."""
+    import http.client
+    import ssl
+
+    if isinstance(error, ssl.SSLError):
+        return "untrusted", str(error)
+    if isinstance(error, http.client.IncompleteRead):
+        return "cut", "the body ended too early"
+    if isinstance(error, (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)):
+        return "cut", str(error)
+    if isinstance(error, (http.client.HTTPException, UnicodeError)):
+        return "no_http", "%s: %s" % (type(error).__name__, str(error)[:EXCERPT])
+    return _kind_of(error, connected, host), str(error)
 
 
 def _connection(url, within):
@@ -161,6 +167,12 @@ def _send(connection, target, secret, data):
     if data is not None:
         headers["Content-Type"], body = "application/json", json.dumps(data).encode()
     connection.request("GET" if data is None else "POST", target, body=body, headers=headers)
+
+
+def _take(answer, got):
+    got.status, got.headers = answer.status, {name.lower(): value for name, value in answer.getheaders()}
+    _read_body(answer, got)
+    got.kind = "answered"
 
 
 def _read_body(answer, got):

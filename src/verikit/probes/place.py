@@ -145,62 +145,93 @@ class Place:
         `timeout` in seconds and `limit` in bytes (stdout and stderr each) bound it: past either it is killed.
         A missing program is `CannotSee("tool_missing")`.
         """
+        child = _started(argv, bool(input), cwd, env)
+        return _Talk(child, input, timeout, limit).ran()
+
+
+def _started(argv, talks, cwd, env):
+    import subprocess
+
+    try:
+        return subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE if talks else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env=env,
+            bufsize=0,
+        )
+    except FileNotFoundError:
+        if cwd is not None and not os.path.isdir(cwd):
+            raise
+        raise CannotSee("tool_missing", "no program %r on this host" % (argv[0],), tool=str(argv[0])) from None
+
+
+class _Talk:
+    """What goes into a child and what comes out of it, until it has ended, has said too much, or is late."""
+
+    def __init__(self, child, input, timeout, limit):
+        self.child, self.unsent, self.limit = child, memoryview(input), limit
+        self.ends = time.monotonic() + timeout
+        self.heard = {child.stdout: bytearray(), child.stderr: bytearray()}
+        self.cut = self.late = False
+
+    def ran(self):
+        self.listen()
+        status = self.end()
+        out, err = (bytes(data[: self.limit]) for data in self.heard.values())
+        return Ran(status, out, err, self.cut, self.late)
+
+    def listen(self):
         import selectors
+
+        with selectors.DefaultSelector() as waiting:
+            for pipe in self.heard:
+                waiting.register(pipe, selectors.EVENT_READ, self.hear)
+            if self.unsent:
+                os.set_blocking(self.child.stdin.fileno(), False)
+                waiting.register(self.child.stdin, selectors.EVENT_WRITE, self.send)
+            while waiting.get_map() and not self.cut and not self.late:
+                self.late = time.monotonic() >= self.ends
+                for key, _ in waiting.select(max(0.0, min(self.ends - time.monotonic(), 1.0))):
+                    if not key.data(key.fileobj):
+                        waiting.unregister(key.fileobj)
+                        key.fileobj.close()
+                if self.child.poll() is not None and not self.unsent and not waiting.select(0):
+                    break  # it has ended; a grandchild may keep the pipes open for ever
+
+    def send(self, pipe):
+        """Whether there is more to send."""
+        try:
+            self.unsent = self.unsent[os.write(pipe.fileno(), self.unsent[:65536]) :]
+        except BrokenPipeError:
+            self.unsent = self.unsent[:0]
+        return bool(self.unsent)
+
+    def hear(self, pipe):
+        """Whether there may be more to hear."""
+        data = os.read(pipe.fileno(), 65536)
+        self.heard[pipe] += data
+        self.cut = self.cut or len(self.heard[pipe]) > self.limit
+        return bool(data)
+
+    def end(self):
+        """The exit status, once it has ended; what was cut or is late is killed."""
         import subprocess
 
-        try:
-            child = subprocess.Popen(
-                argv,
-                stdin=subprocess.PIPE if input else subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=cwd,
-                env=env,
-                bufsize=0,
-            )
-        except FileNotFoundError:
-            if cwd is not None and not os.path.isdir(cwd):
-                raise
-            raise CannotSee("tool_missing", "no program %r on this host" % (argv[0],), tool=str(argv[0])) from None
-        heard, ends, cut, late = {1: bytearray(), 2: bytearray()}, time.monotonic() + timeout, False, False
-        with selectors.DefaultSelector() as waiting:
-            waiting.register(child.stdout, selectors.EVENT_READ, 1)
-            waiting.register(child.stderr, selectors.EVENT_READ, 2)
-            unsent = memoryview(input)
-            if input:
-                os.set_blocking(child.stdin.fileno(), False)
-                waiting.register(child.stdin, selectors.EVENT_WRITE, 0)
-            while waiting.get_map() and not cut and not late:
-                late = time.monotonic() >= ends
-                for key, _ in waiting.select(max(0.0, min(ends - time.monotonic(), 1.0))):
-                    if key.data == 0:
-                        try:
-                            unsent = unsent[os.write(key.fd, unsent[:65536]) :]
-                        except BrokenPipeError:
-                            unsent = unsent[:0]
-                        if not unsent:
-                            waiting.unregister(child.stdin)
-                            child.stdin.close()
-                        continue
-                    data = os.read(key.fd, 65536)
-                    if not data:
-                        waiting.unregister(key.fileobj)
-                    heard[key.data] += data
-                    cut = cut or len(heard[key.data]) > limit
-                if child.poll() is not None and not unsent and not waiting.select(0):
-                    break  # it has ended; a grandchild may keep the pipes open for ever
-        if not (cut or late):
+        if not (self.cut or self.late):
             try:
-                child.wait(max(0.0, ends - time.monotonic()))
+                self.child.wait(max(0.0, self.ends - time.monotonic()))
             except subprocess.TimeoutExpired:
-                late = True
-        if cut or late:
-            child.kill()
-        status = child.wait()
-        for pipe in (child.stdin, child.stdout, child.stderr):
+                self.late = True
+        if self.cut or self.late:
+            self.child.kill()
+        status = self.child.wait()
+        for pipe in (self.child.stdin, self.child.stdout, self.child.stderr):
             if pipe:
                 pipe.close()
-        return Ran(status, bytes(heard[1][:limit]), bytes(heard[2][:limit]), cut, late)
+        return status
 
 
 class _Steady:

@@ -24,6 +24,24 @@ OTHER = re.compile(
     re.I,
 )
 
+WHOLE = frozenset(
+    (
+        "trainer_state.json",
+        "adapter_config.json",
+        "model.safetensors",
+        "model.safetensors.index.json",
+        "pytorch_model.bin",
+        "pytorch_model.bin.index.json",
+        "manifest.ocdbt",
+        ".metadata",
+        "_CHECKPOINT_METADATA",
+        "_METADATA",
+    )
+)
+"""Files of which a checkpoint that is a folder has one."""
+
+NUMBERED = re.compile(r"(?:checkpoint|global_step|iter|step)[-_]?\d+$")
+
 
 def candidates(place, folder):
     """{"rows": [{"name", "step", "mtime", "folder", "temporary"}] newest first, "more": n, "pointer": {name: text}}.
@@ -43,17 +61,8 @@ def candidates(place, folder):
 
 
 def _is_one(names):
-    whole = {
-        "trainer_state.json",
-        "adapter_config.json",
-        ".metadata",
-        "model.safetensors.index.json",
-        "_CHECKPOINT_METADATA",
-    }
-    whole |= {"pytorch_model.bin.index.json", "model.safetensors", "pytorch_model.bin", "_METADATA", "manifest.ocdbt"}
-    return bool(whole & set(names)) and not any(
-        re.match(r"(?:checkpoint|global_step|iter|step)[-_]?\d+$", name) for name in names
-    )
+    """Whether a folder of these names is itself a checkpoint, rather than a folder of several."""
+    return not WHOLE.isdisjoint(names) and not any(NUMBERED.match(name) for name in names)
 
 
 def _row(place, folder, name):
@@ -86,9 +95,8 @@ def step_of(name):
 
 
 def _newest_first(rows):
-    numbered = sorted((row for row in rows if row["step"] is not None), key=lambda row: (row["step"], row["mtime"]))[
-        ::-1
-    ]
+    numbered = sorted((row for row in rows if row["step"] is not None), key=lambda row: (row["step"], row["mtime"]))
+    numbered.reverse()
     for row in sorted((row for row in rows if row["step"] is None), key=lambda row: row["mtime"]):
         at = next((i for i, other in enumerate(numbered) if other["mtime"] <= row["mtime"]), len(numbered))
         numbered.insert(at, row)
