@@ -8,6 +8,7 @@ import shutil
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from verikit.checks.checkpoint import CheckpointIntact
 from verikit.errors import Cause
@@ -125,3 +126,57 @@ def test_ranks_that_share_all_tensors(tmp_path):
         torch.save({"args": args, "iteration": 10, "model": MODELS["one matrix"]}, folder / "model_optim_rng.pt")
 
     assert look(path).verdict is PASS
+
+
+# JSON files beside weights.
+
+MEMBERS = {
+    "a model's config": "config.json",
+    "another of its configs": "generation_config.json",
+    "a tokenizer": "tokenizer.json",
+    "a vocabulary": "vocab.json",
+    "an index": "model.safetensors.index.json",
+    "an adapter's config": "adapter_config.json",
+    "a pipeline's index": "model_index.json",
+    "a trainer's state": "trainer_state.json",
+}
+
+
+def beside_weights(folder, name, size, first=b"{", last=b"}"):
+    """Weights, and a file of that size that is a hole between its ends."""
+    folder.mkdir()
+    save_file({"w": torch.ones(3)}, folder / "model.safetensors")
+    (folder / "config.json").write_text("{}")
+    with open(folder / name, "wb") as file:
+        file.write(first)
+        file.seek(size - len(last))
+        file.write(last)
+        file.truncate(size)
+    return folder
+
+
+@pytest.mark.parametrize("size", [70 << 20, 1 << 40])
+@pytest.mark.parametrize("what", MEMBERS)
+def test_a_member_too_big_to_be_read(tmp_path, what, size):
+    """
+    What is not read is said: UNKNOWN, or a warning where nothing in it is held against the weights.
+    """
+    found = look(beside_weights(tmp_path / "c", MEMBERS[what], size))
+
+    if what in ("a tokenizer", "a vocabulary"):
+        assert found.verdict is PASS, found.reason
+        assert warned(found, "only the first and the last were looked at")
+    else:
+        assert (found.verdict, found.cause) == (UNKNOWN, Cause.BOUND_REACHED), found.reason
+
+
+@pytest.mark.parametrize("ends", [(b"{", b""), (b"", b""), (b"{", b"<html>"), (b"{", b"]"), (b"\1", b"}")])
+@pytest.mark.parametrize("what", ["a model's config", "a tokenizer", "an index"])
+def test_a_big_member_that_is_no_json(tmp_path, what, ends):
+    """
+    However big, what does not begin and end as JSON does is FAIL.
+    """
+    found = look(beside_weights(tmp_path / "c", MEMBERS[what], 1 << 40, *ends))
+
+    assert found.verdict is FAIL, found.reason
+    assert "no JSON" in found.reason

@@ -8,6 +8,7 @@ import os
 
 from verikit.probes.formats import model_config
 from verikit.probes.formats.layout import Broken
+from verikit.probes.place import CannotSee
 
 # What loaders read beside the weights. Other JSON files of a folder are nobody's business: some hold a value a line.
 NAMES = frozenset(
@@ -16,12 +17,21 @@ NAMES = frozenset(
     "processor_config.json scheduler_config.json quantization_config.json chat_template.json".split()
 )
 
+VOCABULARIES = frozenset("tokenizer.json tokenizer_config.json vocab.json added_tokens.json".split())
+"""May have tens of megabytes, of which nothing is held against weights."""
+
 LIMIT = 16 << 20
+END = 4096
 KEPT = ("model_type", "num_hidden_layers", "hidden_size", "vocab_size", "torch_dtype", "dtype")
 
 
 def structure(file, layout):
     """It parses; whether the config ties its embeddings is noted."""
+    if file.size > LIMIT and os.path.basename(layout.path) in VOCABULARIES:
+        _ends(file)
+        what = "of its {:,} bytes of JSON only the first and the last were looked at"
+        layout.warn("bound_reached", what.format(file.size))
+        return
     value = parsed(file, LIMIT)
     if type(value) is dict:
         parts = [value] + [value[key] for key in ("text_config", "llm_config") if type(value.get(key)) is dict]
@@ -40,9 +50,10 @@ def relate(layout, members):
 
 
 def parsed(file, limit):
-    """The value; `Broken` for what is no JSON, None for a file of more than `limit` bytes, which is not read."""
+    """The value; `Broken` for what is no JSON; more than `limit` bytes are `bound_reached`, if both ends may be JSON's."""
     if file.size > limit:
-        return None
+        _ends(file)
+        raise CannotSee("bound_reached", "it has {:,} bytes, of JSON at most {:,} are read".format(file.size, limit))
     data = file.at(0, file.size)
     if not data.strip(b"\0"):
         raise Broken("empty", "it is empty" if not data else "it is all zeros")
@@ -50,3 +61,11 @@ def parsed(file, limit):
         return json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise Broken("bad_header", "it is no JSON: %s" % error) from None
+
+
+def _ends(file):
+    """`Broken` where the first and the last bytes are not those of one object or array."""
+    first, last = file.at(0, END).lstrip(b"\xef\xbb\xbf \t\r\n")[:1], file.at(file.size - END, END).rstrip()[-1:]
+    if first + last not in (b"{}", b"[]"):
+        ends = first.decode("latin-1"), last.decode("latin-1")
+        raise Broken("bad_header", "it is no JSON: it begins with %r and ends with %r" % ends)
