@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import shutil
 
 import pytest
@@ -180,3 +181,126 @@ def test_a_big_member_that_is_no_json(tmp_path, what, ends):
 
     assert found.verdict is FAIL, found.reason
     assert "no JSON" in found.reason
+
+
+# Shards.
+
+
+def shards(folder, *numbers, total=5, name="model", index=True, ending="safetensors"):
+    """Those of a set of `total` that are there; their index names all of them."""
+    folder.mkdir(exist_ok=True)
+    for number in numbers:
+        shard(folder / f"{name}-{number:05d}-of-{total:05d}.{ending}", {f"w{number}": torch.ones(3) * number})
+    if index:
+        rows = {f"w{number}": f"{name}-{number:05d}-of-{total:05d}.{ending}" for number in range(1, total + 1)}
+        (folder / f"{name}.{ending}.index.json").write_text(json.dumps({"metadata": {}, "weight_map": rows}))
+    return folder
+
+
+def shard(path, tensors):
+    save_file(tensors, path) if path.suffix == ".safetensors" else torch.save(tensors, path)
+
+
+@pytest.mark.parametrize("index", [True, False], ids=["index", "no index"])
+@pytest.mark.parametrize("ending", ["safetensors", "bin"])
+@pytest.mark.parametrize(
+    ("there", "lost"), [((1, 3, 4, 5), 2), ((2, 3), 1), ((1, 2, 3, 4), 5), ((1, 2, 3, 4, 5), None)]
+)
+def test_shards_that_count_themselves(tmp_path, there, lost, ending, index):
+    """
+    A shard that their own names miss is FAIL, for the folder and for the glob that would match it.
+    """
+    folder = shards(tmp_path / "c", *there, index=index, ending=ending)
+
+    for claim in (folder, folder / f"*.{ending}", folder / "model-*", tmp_path / "**" / f"*-of-*.{ending}"):
+        found = look(claim)
+        assert found.verdict is (PASS if lost is None else FAIL), (claim, found.reason)
+        assert lost is None or f"model-{lost:05d}-of-00005.{ending}" in found.reason
+
+
+PARTS = ("model-0000[12]-of-00005.safetensors", "model-00001-*", "*-0000?-of-00005.safetensors")
+
+
+@pytest.mark.parametrize("index", [True, False], ids=["index", "no index"])
+def test_a_glob_that_claims_a_part(tmp_path, index):
+    """
+    Shards that a pattern would not match are not claimed: a warning says that they were not judged.
+    """
+    folder = shards(tmp_path / "c", 1, 2, index=index)
+
+    part, one, whole = (look(folder / pattern) for pattern in PARTS)
+
+    assert (part.verdict, one.verdict, whole.verdict) == (PASS, PASS, FAIL)
+    assert warned(part, "3 of 5 shards are not among the files that match")
+    assert warned(one, "4 of 5 shards are not among the files that match")
+
+
+def test_shards_of_another_set_beside_a_whole_one(tmp_path):
+    """
+    What is left of an older set, which the index does not name, is no fault of the set that it names.
+    """
+    folder = shards(tmp_path / "c", 1, 2, 3, total=3)
+    shards(folder, 7, total=9, index=False)
+
+    assert [look(folder).verdict, look(folder / "*.safetensors").verdict] == [PASS, PASS]
+    assert warned(look(folder), "weights that the index does not name")
+    assert warned(look(folder / "*.safetensors"), "8 of 9 shards are not among the files that match")
+
+
+def test_ranks_of_a_glob(tmp_path):
+    """
+    The shards of ranks are counted under a glob as in a folder.
+    """
+    for rank in (1, 3):
+        save_file({"w": torch.ones(2)}, tmp_path / f"shard-{rank:05d}-model-00001-of-00001.safetensors")
+
+    assert "1 of 3 shards is missing, shard-00002" in look(tmp_path / "*.safetensors").reason
+
+
+def test_names_that_claim_any_number(tmp_path):
+    """
+    A name of ten million shards, or one that a format would trip over, is told at once.
+    """
+    for name in ("m-000001-of-999999.bin", "shard-999999999-x.safetensors", "{0}%s-00001-of-00002.bin"):
+        shard(tmp_path / name, {name: torch.ones(2)})
+
+    for claim in (tmp_path, tmp_path / "*"):
+        assert look(claim).verdict is FAIL
+
+
+STRAYS = {
+    "extra.safetensors": ({"other": torch.ones(3)}, "weights that the index does not name"),
+    "model.safetensors": ({"other": torch.ones(3)}, "weights that the index does not name"),
+    "model-00006-of-00006.safetensors": ({"w6": torch.ones(3)}, "weights that the index does not name"),
+    "copy.safetensors": ({"w1": torch.ones(3)}, "tensors of the same names"),
+    "optimizer.safetensors": ({"state.0.exp_avg": torch.ones(3, 2)}, None),
+    "metadata-only.safetensors": ({}, None),
+}
+
+
+@pytest.mark.parametrize("name", STRAYS)
+def test_a_stray_beside_an_index(tmp_path, name):
+    """
+    Weights that no index names are a warning: some loaders take in every file, some take `model.safetensors` first.
+    """
+    tensors, words = STRAYS[name]
+    folder = shards(tmp_path / "c", 1, 2, 3, 4, 5)
+    save_file(tensors, folder / name)
+
+    found = look(folder)
+
+    assert found.verdict is PASS, found.reason
+    assert warned(found, "loaders differ") is (words is not None)
+    assert words is None or warned(found, f"{name}: {words}") or warned(found, f"{name} has {words}")
+
+
+def test_two_indexes_in_one_folder(tmp_path):
+    """
+    Shards that another index names are no strays.
+    """
+    folder = shards(shards(tmp_path / "c", 1, 2, total=2), 1, 2, total=2, name="variant")
+
+    found = look(folder)
+
+    assert found.verdict is PASS
+    assert not warned(found, "variant-00001")

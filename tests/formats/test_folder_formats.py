@@ -212,7 +212,7 @@ BROKEN = {
         "says nothing",
     ),
     "ranks of safetensors: one lost": (
-        "ranks of safetensors", lambda c: w.remove(c / (R % 2)), "shard of rank 2 is missing",
+        "ranks of safetensors", lambda c: w.remove(c / (R % 2)), "1 of 3 shards is missing",
     ),
     "ranks of safetensors: one twice": (
         "ranks of safetensors", lambda c: (c / (R % 2)).write_bytes((c / (R % 1)).read_bytes()), "two pieces",

@@ -11,7 +11,7 @@ import copy
 import os
 
 from verikit.probes import formats
-from verikit.probes.formats import hub, json_file, pickle_names, signs
+from verikit.probes.formats import hub, json_file, pickle_names, sharded, signs
 from verikit.probes.formats.layout import Broken, Layout, Window, elements, plural, uncollected
 from verikit.probes.place import CannotSee, kind_of
 
@@ -223,7 +223,7 @@ def _siblings(place, path):
 def _of_glob(place, pattern, look):
     import glob
 
-    found, layouts = [], {}
+    found, files, layouts = [], [], {}
     _all_listed(pattern)
     for match in glob.iglob(pattern, recursive=True):
         found.append(match)
@@ -232,12 +232,27 @@ def _of_glob(place, pattern, look):
     folder = Layout(pattern, 0, "glob")
     for match in sorted(found):
         inner, its_folder = gather(place, match, look)
+        files += [match] if its_folder is None else []
         for name, layout in inner.items():
             layouts[match if its_folder is None and len(inner) == 1 else os.path.join(match, name)] = layout
         _absorb(folder, its_folder, match)
     if not found:
         folder.fault("missing", "nothing matches it")
+    sharded.of_glob(place, pattern, files, folder, lambda index: _named_by(place, index, look))
     return layouts, folder
+
+
+def _named_by(place, path, look):
+    """The files that an index names: none of them where only sizes are asked for, None for an index that can't be read."""
+    if look.name == "size":
+        return []
+    told_by = Layout(path)
+    told_by.member(path, module="shard_index")
+    try:
+        index = read(place, path, Depth("structure"), told_by.members[0])
+    except (OSError, CannotSee):
+        return None
+    return sorted(set(index.root.values())) if type(index.root) is dict else None
 
 
 def _all_listed(pattern):

@@ -6,12 +6,16 @@ advisory: writers have left it out, rounded it and counted tied weights twice.
 
 import json
 import posixpath
+import re
 
 from verikit.probes.formats import json_file
 from verikit.probes.formats.layout import Broken, plural
 
 LIMIT = 64 << 20
 SHOWN = 4
+
+OTHERS = re.compile(r"^(?:adapter_model|optimizer|scheduler|scaler|training_args|rng_state)\b")
+"""Files of tensors that are no weights of the model, and that no loader of weights takes in."""
 
 # What a config with tie_word_embeddings leaves out: one of the two tensors that are the same.
 TIED = ("lm_head.weight", "embed_out.weight", "decoder.weight", "embed_tokens.weight", "shared.weight", "output.weight")
@@ -132,11 +136,19 @@ def _total(layout, readable, files):
 
 
 def _strays(layout, files, members):
-    ending = posixpath.splitext(files[0])[1]
-    strays = [path for path in members if path.endswith(ending) and path not in files and "/" not in path]
-    strays = [path for path in strays if any(row.name in layout.root for row in members[path].tensors)]
-    if strays:
-        layout.warn("stray", "%s has tensors of the same names: loaders differ in which they take" % _some(strays))
+    """Weights beside the shards that no index names."""
+    ending, named = posixpath.splitext(files[0])[1], set(files)
+    for part in members.values():
+        named.update(part.root.values() if part.format == "shard_index" and type(part.root) is dict else ())
+    strays = [path for path in members if path.endswith(ending) and "/" not in path and path not in named]
+    strays = [path for path in strays if members[path].tensors and not OTHERS.match(path)]
+    same = [path for path in strays if any(row.name in layout.root for row in members[path].tensors)]
+    rest = [path for path in strays if path not in same]
+    if same:
+        layout.warn("stray", "%s has tensors of the same names: loaders differ in which they take" % _some(same))
+    if rest:
+        what = "%s: weights that the index does not name; loaders differ in whether they take them in"
+        layout.warn("stray", what % _some(rest))
 
 
 def _tensors(rows):
