@@ -1,11 +1,13 @@
-"""Place.run: a program is run to its end, within its bounds, whatever it does with its pipes."""
+"""Place: a program runs to its end within its bounds, whatever it does with its pipes; an error of the system has one cause."""
 
+import errno
 import os
 import signal
 
 import pytest
 
-from verikit.probes.place import CannotSee, Place
+from verikit.errors import Cause, cause_of_errno
+from verikit.probes.place import CannotSee, Place, cause_of
 
 RUN = Place().run
 
@@ -77,3 +79,13 @@ def test_arguments_meet_no_shell():
     words = ["a b", "$HOME", "`id`", "'", '"', "-n", "*", "x\ny"]
 
     assert RUN(["printf", "%s\\0", *words]).stdout.decode().split("\0")[:-1] == words
+
+
+@pytest.mark.parametrize("number", sorted(errno.errorcode))
+def test_an_error_of_the_system_has_one_cause(number):
+    """
+    What a probe tells of a path it could not read is what the near end would say; what it would call a fault is unsupported.
+    """
+    near = cause_of_errno(number)
+
+    assert cause_of(OSError(number, "")) == ("unsupported" if near is Cause.PROBE_ERROR else near)

@@ -11,9 +11,10 @@ import copy
 import os
 
 from verikit.probes import formats
-from verikit.probes.formats import hub, json_file, pickle_names, sharded, signs
+from verikit.probes.formats import folders, hub, json_file, pickle_names, sharded, signs
+from verikit.probes.formats.folders import told
 from verikit.probes.formats.layout import Broken, Layout, Window, elements, plural, uncollected
-from verikit.probes.place import CannotSee, kind_of
+from verikit.probes.place import CannotSee, cause_of, kind_of
 
 FILES = 4096
 """Files of one checkpoint that are looked at; more are `bound_reached`."""
@@ -235,7 +236,8 @@ def _of_glob(place, pattern, look):
         files += [match] if its_folder is None else []
         for name, layout in inner.items():
             layouts[match if its_folder is None and len(inner) == 1 else os.path.join(match, name)] = layout
-        _absorb(folder, its_folder, match)
+        if its_folder is not None:
+            folders.pass_on(its_folder, match, folder)
     if not found:
         folder.fault("missing", "nothing matches it")
     sharded.of_glob(place, pattern, files, folder, lambda index: _named_by(place, index, look))
@@ -274,18 +276,6 @@ def _all_listed(pattern):
             inner[:] = [name for name in inner if depth < last and fnmatch.fnmatchcase(name, words[depth])]
 
 
-def _absorb(folder, other, where):
-    """Takes over what was found out about a folder within."""
-    if other is None:
-        return
-    for row in other.faults:
-        folder.fault(row["kind"], "%s: %s" % (where, row["what"]))
-    for row in other.warnings:
-        folder.warn(row["kind"], "%s: %s" % (where, row["what"]))
-    for row in other.unknowns:
-        folder.unseen(row["kind"], "%s: %s" % (where, row["what"]))
-
-
 def _of_folder(place, path, look):
     names = place.listdir(path)
     folder, layouts = Layout(path, 0, None), {}
@@ -301,9 +291,7 @@ def _of_folder(place, path, look):
     _members(place, path, folder, layouts, look)
     if not layouts and not modules:
         _of_subfolders(place, path, names, folder, layouts, look)
-    for name in names:
-        if name.lower().endswith(signs.UNFINISHED):
-            _unfinished(name, layouts, folder)
+    folders.unfinished(names, folder, among=layouts)
     if look.name != "size":
         for module in modules:
             if hasattr(module, "relate"):
@@ -336,7 +324,7 @@ def _of_subfolders(place, path, names, folder, layouts, look):
         found, its_folder = _of_folder(place, inner, look.deeper())
         layouts.update((os.path.join(name, each), layout) for each, layout in found.items())
         if found or its_folder.format != "folder":
-            _absorb(folder, its_folder, name)
+            folders.pass_on(its_folder, name, folder)
         if len(layouts) > FILES:
             raise CannotSee("bound_reached", "more than %d files in %s" % (FILES, path))
 
@@ -359,16 +347,6 @@ def _relate_files(layouts):
             folder = os.path.dirname(name)
             beside = {os.path.relpath(other, folder or "."): each for other, each in layouts.items() if other != name}
             told(layout, module.relate, layout, beside)
-
-
-def _unfinished(name, layouts, folder):
-    whole = next((other for other in layouts if name.startswith(other)), None)
-    if whole is None:
-        folder.fault("temporary", "%s is a file that was not finished" % name)
-    elif name.lower().endswith(".aria2"):
-        folder.fault("temporary", "%s: aria2 has not got all pieces of %s yet" % (name, whole))
-    else:
-        folder.warn("temporary", "%s stands beside %s: a copy that was not finished" % (name, whole))
 
 
 def _members(place, base, owner, layouts, look):
@@ -401,7 +379,7 @@ def _member(place, base, member, owner, look):
             owner.fault("missing", "%s is missing" % member.path)
         return None
     except OSError as error:
-        owner.unseen(_cause(error), "%s: %s" % (member.path, error.strerror))
+        owner.unseen(cause_of(error), "%s: %s" % (member.path, error.strerror))
         return None
     except CannotSee as error:
         if error.facts.get("kind") == "a directory" and member.required:
@@ -422,14 +400,6 @@ def _wrong_size(layout, size):
         layout.shortfall(size, "its end is missing")
     else:
         layout.fault("bad_size", "{:,} bytes where {:,} are expected".format(layout.size, size))
-
-
-def _cause(error):
-    import errno
-
-    return {errno.EACCES: "permission", errno.EPERM: "permission", errno.ELOOP: "unsupported"}.get(
-        error.errno, "unsupported"
-    )
 
 
 # One file.
@@ -591,20 +561,6 @@ def _unrecognised(head, wanted, layout):
         raise CannotSee("unsupported", "%s is in no checkpoint format that is known here" % layout.path)
     name = "checkpoint" if wanted == "checkpoint" else "%s file" % wanted
     layout.fault("bad_header", "it is no %s: it begins with %s" % (name, head[:16].hex(" ")))
-
-
-def told(layout, function, *args):
-    """Calls a format module's function; what it raises becomes what it would have told."""
-    try:
-        function(*args)
-    except Broken as error:
-        layout.fault(error.kind, error.what, error.where)
-    except CannotSee as error:
-        if error.cause == "changed_while_reading":
-            raise
-        layout.unseen(error.cause, error.reason)
-    except MemoryError:
-        layout.unseen("bound_reached", "its metadata needs more memory than a look has")
 
 
 # Facts.

@@ -21,7 +21,7 @@ from verikit.probes import checkpoint
 from verikit.probes.content import digest_file
 from verikit.probes.digests import LENGTHS, NOTHING, Wanted
 from verikit.probes.formats import signs
-from verikit.probes.place import CannotSee, kind_of
+from verikit.probes.place import CannotSee, cause_of, kind_of
 
 SCHEMA = "verikit.manifest/1"
 SUFFIX = ".verikit.json"
@@ -499,8 +499,7 @@ def _read(place, path):
     except (FileNotFoundError, NotADirectoryError):
         raise CannotSee("missing", "there is no manifest %s on this host" % path) from None
     except OSError as error:
-        cause = "permission" if isinstance(error, PermissionError) else "unsupported"
-        raise CannotSee(cause, "the manifest %s can't be read: %s" % (path, error.strerror)) from None
+        raise CannotSee(cause_of(error), "the manifest %s can't be read: %s" % (path, error.strerror)) from None
     if len(data) > LIMIT:
         raise CannotSee("bound_reached", "the manifest %s has more than %d bytes" % (path, LIMIT))
     try:

@@ -4,6 +4,7 @@ Probes ask a `Place` and nothing else, so that tests can give them a made-up one
 nothing that can hang is opened, no child outlives its look, no output is read without a bound.
 """
 
+import errno
 import os
 import stat as stat_module
 import sys
@@ -45,6 +46,20 @@ def kind_of(mode):
 def state_of(info):
     """What must stay the same while a file is read: device, inode, size, mtime_ns, ctime_ns."""
     return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
+
+
+_CAUSES = {
+    "missing": (errno.ENOENT, errno.ENOTDIR),
+    "permission": (errno.EACCES, errno.EPERM),
+    "timeout": (errno.ETIMEDOUT,),
+    "changed_while_reading": (errno.ESTALE,),
+    "bound_reached": (errno.ENOMEM, errno.EMFILE, errno.ENFILE),
+}
+
+
+def cause_of(error):
+    """Why something was not seen, by the OSError that a path gave; `errors.cause_of_errno` says the same at the near end."""
+    return next((cause for cause, numbers in _CAUSES.items() if error.errno in numbers), "unsupported")
 
 
 class Place:

@@ -42,11 +42,15 @@ def everything(names, layout, prefix=""):
             layout.member(prefix + name)
 
 
-def unfinished(names, layout, prefix=""):
-    """Copies and downloads among these names that were not finished; one beside its file may be of the past."""
+def unfinished(names, layout, prefix="", among=None):
+    """Copies and downloads among these names that were not finished; one beside its file may be of the past.
+
+    among: the names of files that one may be a copy of; by default all.
+    """
     for name in names:
         if name.lower().endswith(signs.UNFINISHED):
-            whole = next((other for other in names if other != name and name.startswith(other)), None)
+            others = names if among is None else among
+            whole = next((other for other in others if other != name and name.startswith(other)), None)
             if whole is None:
                 layout.fault("temporary", "%s%s is a file that was not finished" % (prefix, name))
             elif name.lower().endswith(".aria2"):
@@ -71,8 +75,8 @@ def within(place, folder, inner, module, layout):
     names = place.listdir(path)
     if all(each != inner for each, _, _ in layout.inner):
         unfinished(names, layout, inner + "/")
-    _told(own, module.structure, place, path, names, own)
-    _pass_on(own, inner, layout)
+    told(own, module.structure, place, path, names, own)
+    pass_on(own, inner, layout)
     for member in own.members:
         more = member._asdict()
         layout.member(posixpath.join(inner, more.pop("path")), **more)
@@ -108,22 +112,26 @@ def relate_inner(layout, members):
     for inner, module, own in layout.inner:
         if hasattr(module, "relate"):
             own.faults, own.warnings, own.unknowns = [], [], []
-            _told(own, module.relate, own, inside(inner, members))
-            _pass_on(own, inner, layout)
+            told(own, module.relate, own, inside(inner, members))
+            pass_on(own, inner, layout)
 
 
-def _told(own, function, *args):
+def told(layout, function, *args):
+    """Calls a format module's function; what it raises becomes what it would have told."""
     try:
         function(*args)
     except Broken as error:
-        own.fault(error.kind, error.what, error.where)
+        layout.fault(error.kind, error.what, error.where)
     except CannotSee as error:
         if error.cause == "changed_while_reading":
             raise
-        own.unseen(error.cause, error.reason)
+        layout.unseen(error.cause, error.reason)
+    except MemoryError:
+        layout.unseen("bound_reached", "its metadata needs more memory than a look has")
 
 
-def _pass_on(own, inner, layout):
+def pass_on(own, inner, layout):
+    """Tells a layout what was found out about a folder within it."""
     for rows, tell in ((own.faults, layout.fault), (own.warnings, layout.warn), (own.unknowns, layout.unseen)):
         for row in rows:
             tell(row["kind"], "%s: %s" % (inner, row["what"]), row["where"])

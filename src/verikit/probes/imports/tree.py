@@ -7,7 +7,7 @@ import os
 from verikit.probes.imports import look
 from verikit.probes.imports.conditions import World
 from verikit.probes.imports.modules import Resolver, untie
-from verikit.probes.place import CannotSee
+from verikit.probes.place import CannotSee, cause_of
 
 MOST_FILES = 50000
 MOST_SHOWN = 50
@@ -95,8 +95,7 @@ def _judged(place, files, rows, shared, asker, **words):
         except CannotSee as error:
             facts = _untold(error.cause, error.reason, error.facts.get("line"))
         except OSError as error:
-            cause = "permission" if isinstance(error, PermissionError) else "missing"
-            facts = _untold(cause, "%s: %s" % (error.strerror, error.filename))
+            facts = _untold(cause_of(error), "%s: %s" % (error.strerror, error.filename))
         untie(shared)
         for kind in ("findings", "unknowns"):
             room = MOST_SHOWN - len(rows[kind])

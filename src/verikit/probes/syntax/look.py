@@ -3,12 +3,11 @@
 Bounds: 100,000 files; 16 MiB of one source; of refusals, warnings and unread files the first ones are told, all are counted.
 """
 
-import errno
 import os
 import threading
 
 from verikit.probes import interpreter
-from verikit.probes.place import CannotSee, kind_of
+from verikit.probes.place import CannotSee, cause_of, kind_of
 from verikit.probes.syntax import causes, notebook, shell, workers
 from verikit.probes.syntax import data as texts
 
@@ -294,9 +293,8 @@ class Tally:
 
     def unread(self, error):
         """Enters what the operating system did not let us read."""
-        causes_of = {errno.ENOENT: "missing", errno.EACCES: "permission", errno.EPERM: "permission"}
         path = os.fsdecode(error.filename) if error.filename is not None else "?"
-        self.unseen(path, causes_of.get(error.errno, "unsupported"), "%s: %s" % (path, error.strerror))
+        self.unseen(path, cause_of(error), "%s: %s" % (path, error.strerror))
 
     def trim(self):
         for rows in (*self.rows.values(), self.empty, self.notes):
