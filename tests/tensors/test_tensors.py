@@ -424,7 +424,7 @@ def test_file_patterns(tmp_path):
 
     assert look(tmp_path, {"hs_{k:0..2}.pt :: x": "3 _ 8"}).verdict is PASS
     assert look(tmp_path, {"hs_{k:0..3}.pt :: x": "3 _ 8"}).reason == "hs_3.pt:x: missing: no such file"
-    assert look(tmp_path / "hs_[01].pt", {"hs_*.pt :: y": "3"}).reason == "missing, 2 tensors: hs_{0,1}.pt:y"
+    assert look(tmp_path / "hs_[01].pt", {"hs_*.pt :: y": "3"}).reason == "missing, 2 tensors: hs_0.pt:y, hs_1.pt:y"
 
 
 def test_metadata(tmp_path):
@@ -685,9 +685,7 @@ def test_sum_on_one_host(three_hosts):
     On one host alone, the sum over all hosts is what is there.
     """
     assert verify(samples("4"), on=three_hosts[1]).passed
-    assert verify(samples("12"), on=three_hosts[1]).deciding.reason == (
-        "files(hs_*.pt) count (12): 4, expected 12 (1/3 of it: one shard of 3?)"
-    )
+    assert verify(samples("12"), on=three_hosts[1]).deciding.reason == ("files(hs_*.pt) count (12): 4, expected 12")
 
 
 def test_sum_with_a_host_unseen(three_hosts):

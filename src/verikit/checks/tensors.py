@@ -394,7 +394,7 @@ class TensorShapeSane(Check):
             told["shares"] = outcome.shares
         if outcome.faults:
             told["faults"] = [
-                {"kind": fault.kind, "file": fault.file, "tensor": fault.name, "what": fault.what, "hint": fault.hint}
+                {"kind": fault.kind, "file": fault.file, "tensor": fault.name, "what": fault.told, "hint": fault.hint}
                 for fault in outcome.faults[:200]
             ]
             told["fault_count"] = len(outcome.faults)
@@ -504,7 +504,7 @@ def _value_faults(outcome: Outcome, drawn: Drawn, scanned: Facts) -> None:
         return
     for number, file, name, words in scanned["failed"]:
         want = outcome.wants[drawn.numbers[number]]
-        outcome.faults.append(Fault("value", want.rule, file, name, want.told(_expected(want, words), file, name)))
+        outcome.faults.append(want.fault("value", file, name, _expected(want, words)))
     for _, file, name, words in scanned["untold"]:
         where = Entry(file, name, "", ()).where if name else file
         outcome.unknown.append(("unsupported", f"{where}: its values can't be told: {words}"))
@@ -523,9 +523,7 @@ def _by_statistics(outcome: Outcome) -> None:
                 left.append(entry)
             elif not (scan.holds(want.predicate, low) and scan.holds(want.predicate, high)):
                 words = f"range {low}..{high} by its statistics, expected {want.text}"
-                outcome.faults.append(
-                    Fault("value", want.rule, entry.file, entry.name, want.told(words, entry.file, entry.name))
-                )
+                outcome.faults.append(want.fault("value", entry.file, entry.name, words))
             elif not scan.surely(want.predicate, low, high, True):
                 left.append(entry)
         want.entries = left
@@ -547,8 +545,7 @@ def _list_faults(outcome: Outcome) -> None:
             if row is not None:
                 verdict, words = scan.judge_list(row, entry.shape, [want.predicate])[0]
                 if verdict is False:
-                    what = want.told(f"{words}, expected {want.text}", entry.file, entry.name)
-                    outcome.faults.append(Fault("meta", want.rule, entry.file, entry.name, what))
+                    outcome.faults.append(want.fault("meta", entry.file, entry.name, f"{words}, expected {want.text}"))
                 elif verdict is None:
                     outcome.unknown.append(("unsupported", f"{entry.where}: {words}"))
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from verikit.spec.names import collapsed
 from verikit.spec.rows import NO_FILE, Fault, Outcome
+
+IN_FULL = 3
+"""Names that are told in full, and causes that differ in numbers alone; more are folded."""
 
 CAUSES = 8
 """Causes that a reason tells; the rest are counted, and are in the facts."""
@@ -26,12 +30,30 @@ WRAPPERS = {
 
 def lines(faults: Iterable[Fault]) -> list[str]:
     """One line a cause, the most telling first."""
-    groups: dict[tuple[str, ...], list[Fault]] = {}
+    groups: dict[tuple[Any, ...], list[Fault]] = {}
     for fault in sorted(faults, key=lambda each: ORDER.index(each.kind)):
         alike = fault.kind in ("missing", "extra", "file")
         key = (fault.kind, fault.what) if alike else (fault.kind, fault.what, fault.hint)
         groups.setdefault(key, []).append(fault)
-    return [_line(group) for group in groups.values()]
+    return [_line(group) for group in _joined(list(groups.values()))]
+
+
+def _joined(groups: list[list[Fault]]) -> list[list[Fault]]:
+    """Groups of one cause, of which only the numbers differ, together, if there are more than a reader wants to hear of.
+
+    One that has most of them, as 57 layers of 61, is a thing of its own.
+    """
+    families: dict[Any, list[list[Fault]]] = {}
+    for number, group in enumerate(groups):
+        cause = group[0].cause
+        families.setdefault(number if cause is None else (group[0].kind, *cause), []).append(group)
+    out: list[list[Fault]] = []
+    for family in families.values():
+        most = max(family, key=len)
+        alone = [most] if 2 * len(most) > sum(map(len, family)) else []
+        rest = [group for group in family if group not in alone]
+        out += [*alone, [fault for group in rest for fault in group]] if len(rest) > IN_FULL else family
+    return out
 
 
 def _line(group: list[Fault]) -> str:
@@ -40,25 +62,81 @@ def _line(group: list[Fault]) -> str:
         return f"{first.what}, {len(group):,} tensors: {places(group, most=5)}"
     hint = f" ({first.hint})" if first.hint and all(fault.hint == first.hint for fault in group) else ""
     colon = ":" if first.kind not in ("axis", "index") or first.what.startswith("[") else ""
-    alike = f"; {len(group):,} alike" if len(group) > 1 else ""
-    return f"{places(group)}{colon} {first.what}{hint}{alike}"
+    alike = f"; {len(group):,} alike{_off(group)}" if len(group) > 1 else ""
+    return f"{places(group)}{colon} {_what(group)}{hint}{alike}"
+
+
+def _what(group: list[Fault]) -> str:
+    """What is told of the first; that other numbers or origins follow."""
+    first = group[0]
+    if any(fault.what != first.what for fault in group):
+        return f"{first.told}, and so on"
+    others = any(fault.origin != first.origin for fault in group)
+    return f"{first.what} [{first.origin}, and so on]" if first.origin and others else first.told
+
+
+def _off(group: list[Fault]) -> str:
+    """That sizes which differ are all off by the same."""
+    off = group[0].off
+    if not off or any(fault.off != off for fault in group) or all(fault.what == group[0].what for fault in group):
+        return ""
+    return f", each {abs(off):,} {'more' if off > 0 else 'less'} than expected"
 
 
 def places(group: list[Fault], most: int = 3) -> str:
-    """Where: numbers folded into ranges, a file that all share said once, many parts of the same blocks together."""
-    files = {fault.file for fault in group}
-    file = files.pop() if len(files) == 1 else ""
-    file = "" if file in NO_FILE else file
-    named = [fault.name if file and fault.name else fault.where for fault in group]
-    rows = _blocks(collapsed(named), most)
+    """Where: a few in full, a file that all share said once; else numbers folded into ranges, and parts of the same blocks."""
+    rows = list(dict.fromkeys((fault.file, fault.name, fault.where) for fault in group))
+    files = dict.fromkeys(file for file, _, _ in rows)
+    file = rows[0][0] if len(files) == 1 and rows[0][0] not in NO_FILE and rows[0][1] else ""
+    head, named = f"{file}:" if file else "", [name if file else where for _, name, where in rows]
+    if len(rows) > IN_FULL and len(files) > 1 and len({name for _, name, _ in rows}) == len(rows):
+        head, named = (
+            f"{_listed(list(files), most)}:",
+            [name for _, name, _ in rows],
+        )  # shards: each name is in one of them
+    return head + _listed(named, most)
+
+
+def _listed(named: list[str], most: int) -> str:
+    if len(named) <= IN_FULL:
+        return ", ".join(named)
+    rows = _blocks(_worded(collapsed(named), most), most)
     shown = ", ".join(name for name, _ in rows[:most])
     left = sum(n for _, n in rows[most:])
-    head = f"{file}:" if file and group[0].name else ""
-    return f"{head}{shown} and {left:,} more" if left else f"{head}{shown}"
+    return f"{shown} and {left:,} more" if left else shown
 
 
 PARTS = 8
 """Parts of a block that are named."""
+
+FOLDED = 200
+"""Rows that are searched for parts to be folded."""
+
+_PART = re.compile(r"([.:/])(?![^{]*\})")
+
+
+def _worded(rows: list[tuple[str, int]], most: int) -> list[tuple[str, int]]:
+    """Too many rows, with those of numbered blocks that differ in one part folded: `layers.{0..3}.{q_proj,k_proj}.weight`."""
+    while most < len(rows) <= FOLDED:
+        alike: dict[tuple[str, str], list[tuple[str, int]]] = {}
+        for at, (name, _) in enumerate(rows):
+            parts = _PART.split(name)
+            for k in range(0, len(parts), 2):
+                before, after = "".join(parts[:k]), "".join(parts[k + 1 :])
+                if re.search(r"\d", before + after):
+                    alike.setdefault((before, after), []).append((parts[k], at))
+        (before, after), members = max(alike.items(), key=lambda row: len(row[1]), default=(("", ""), []))
+        if len(members) < 2:
+            break
+        here = [at for _, at in members]
+        folded = f"{before}{_braced([part for part, _ in members])}{after}", sum(rows[at][1] for at in here)
+        rows = [folded if at == here[0] else row for at, row in enumerate(rows) if at == here[0] or at not in here]
+    return rows
+
+
+def _braced(parts: list[str]) -> str:
+    more = f",… {len(parts) - PARTS} more" if len(parts) > PARTS else ""
+    return "{" + ",".join(parts[:PARTS]) + more + "}"
 
 
 def _blocks(rows: list[tuple[str, int]], most: int) -> list[tuple[str, int]]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from verikit.spec import arithmetic
 from verikit.spec.arithmetic import Expr
 from verikit.spec.compiled import Plan
 from verikit.spec.grammar import Axis
-from verikit.spec.rows import Entry
+from verikit.spec.rows import Entry, joined
 
 
 def laid_out(axes: tuple[Axis, ...], shape: tuple[int, ...]) -> list[tuple[Axis, int, Any]] | None:
@@ -35,16 +35,59 @@ def laid_out(axes: tuple[Axis, ...], shape: tuple[int, ...]) -> list[tuple[Axis,
     return rows
 
 
-def merged(bad: list[tuple[str, int]], plan: Plan, entry: Entry, wanted: tuple[int, ...]) -> list[tuple[str, int]]:
-    """Several axes that are off are one fault if the shape as a whole says more: transposed, reshaped."""
-    whole = len(bad) > 1 and 0 not in wanted and product(entry.shape) == product(wanted)
-    shown = " ".join(map(str, plan.rule.value.axes or ()))
-    return [(f"{list(entry.shape)}, expected {list(wanted)}: [{shown}]", 0)] if whole else bad
+class Misfit(NamedTuple):
+    """What is wrong with an axis.
+
+    name, number: `(K*d)` and 0, as in `axis 0 (K*d)`; no number for a run and for a count.  what: seen and expected.
+    origin: where the numbers come from.  off: by how much.  about: the dim whose own bounds it breaks.
+    """
+
+    name: str
+    number: int | None
+    what: str
+    origin: str = ""
+    off: int | None = None
+    about: str = ""
+
+    def __str__(self) -> str:
+        return sentence([self]) + bracketed(self.origin)
 
 
-def label(axis: Axis, position: int, entry: Entry) -> str:
-    """`axis 0 (kv*d)`; a count of files or tensors has no axes."""
-    return f"axis {position} ({axis.label or axis.term or axis})" if entry.dtype else f"count ({axis})"
+def sentence(alike: list[Misfit]) -> str:
+    """`axis 0 (h): 64, expected 72`, or `axes 0 and 1 (h): …` of those that differ in their numbers alone."""
+    first = alike[0]
+    numbers = [str(each.number) for each in alike if each.number is not None]
+    many = f"axes {', '.join(numbers[:-1])} and {numbers[-1]} " if len(numbers) > 1 else ""
+    head = many or (f"axis {numbers[0]} " if numbers else "")
+    return f"{head}{first.name}: {first.what}" if first.name else first.what
+
+
+def bracketed(origin: str) -> str:
+    return f" [{origin}]" if origin else ""
+
+
+def merged(
+    bad: list[Misfit], plan: Plan, entry: Entry, wanted: tuple[int, ...], free: frozenset[int]
+) -> list[list[Misfit]]:
+    """Several axes that are off are one fault if the shape as a whole says more (transposed, reshaped), or if they are alike.
+
+    free: axes that only tensors of the same rule bind, which need not be named then.
+    """
+    if len(bad) > 1 and 0 not in wanted and product(entry.shape) == product(wanted):
+        shown = " ".join(map(str, plan.rule.value.axes or ()))
+        what = f"{list(entry.shape)}, expected {list(wanted)}: [{shown}]"
+        return [
+            [Misfit("", None, what, joined(each.origin for each in bad if each.origin and each.number not in free))]
+        ]
+    groups: dict[Misfit, list[Misfit]] = {}
+    for each in bad:
+        groups.setdefault(each._replace(number=None), []).append(each)
+    return list(groups.values())
+
+
+def label(axis: Axis, position: int, entry: Entry) -> tuple[str, int | None]:
+    """`(kv*d)` and the number of the axis; a count of files or tensors has no axes."""
+    return (f"({axis.label or axis.term or axis})", position) if entry.dtype else (f"count ({axis})", None)
 
 
 def broken_bound(axis: Axis, size: int, lookup: Callable[[str], Any]) -> str:

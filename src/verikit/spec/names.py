@@ -7,6 +7,7 @@ A range or a choice in braces means that each one must exist; `{i}` is any numbe
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -66,6 +67,7 @@ class AnyNumber:
 
 Piece = str | Range | Choice | AnyNumber
 STARS = ("**", "*")
+_NUMBER = re.compile(r"\d+")
 _PIECE = re.compile(r"\{([A-Za-z_]\w*)(?::([^{}]*))?\}|(\*\*)|(\*)|([^{}*]+)")
 
 
@@ -185,33 +187,59 @@ def _unpadded(text: str) -> str:
     return str(int(text)) if text.isdigit() else text
 
 
-def collapsed(names: list[str]) -> list[tuple[str, int]]:
-    """Names folded over their numbers, with how many each stands for: `[("layers.{0..3}.w", 4)]`, in order of appearance."""
-    groups: dict[str, list[tuple[str, ...]]] = {}
-    for name in dict.fromkeys(names):
-        numbers = tuple(re.findall(r"\d+", name))
-        groups.setdefault(re.sub(r"\d+", "\0", name), []).append(numbers)
-    return [(_filled(template, rows), len(rows)) for template, rows in groups.items()]
+def collapsed(names: Iterable[str]) -> list[tuple[str, int]]:
+    """Names folded over their numbers, with how many each stands for: `[("layers.{0..3}.w", 4)]`, in order of appearance.
+
+    What is written stands for these names and no other: 1.w7 and 2.w9 are not `{1,2}.w{7,9}`.
+    """
+    groups: dict[str, dict[tuple[str, ...], None]] = {}
+    for name in names:
+        groups.setdefault(_NUMBER.sub("\0", name), {})[tuple(_NUMBER.findall(name))] = None
+    folded = ((template.split("\0"), row, n) for template, rows in groups.items() for row, n in _rectangles(list(rows)))
+    return [("".join(map("".join, itertools.zip_longest(parts, row, fillvalue=""))), n) for parts, row, n in folded]
 
 
-def _filled(template: str, rows: list[tuple[str, ...]]) -> str:
-    parts = template.split("\0")
-    out = parts[0]
-    for k, part in enumerate(parts[1:]):
-        out += spans(row[k] for row in rows) + part
-    return out
+def _rectangles(rows: list[tuple[str, ...]]) -> list[tuple[tuple[str, ...], int]]:
+    """Rows of numbers as spans of each column, where every combination is there; else parted by that which varies least."""
+    columns = [dict.fromkeys(column) for column in zip(*rows, strict=True)]
+    if math.prod(map(len, columns)) == len(rows):
+        return [(tuple(map(spans, columns)), len(rows))]
+    k = min((k for k, column in enumerate(columns) if len(column) > 1), key=lambda k: len(columns[k]))
+    rest_of: dict[str, list[tuple[str, ...]]] = {}
+    for row in rows:
+        rest_of.setdefault(row[k], []).append(row[:k] + row[k + 1 :])
+    alike: dict[frozenset[tuple[str, ...]], list[str]] = {}
+    for number, rest in rest_of.items():
+        alike.setdefault(frozenset(rest), []).append(number)
+    return [
+        ((*inner[:k], spans(numbers), *inner[k:]), n * len(numbers))
+        for numbers in alike.values()
+        for inner, n in _rectangles(rest_of[numbers[0]])
+    ]
 
 
 def spans(numbers: Iterable[str], most: int = 5) -> str:
-    """`7`, `{0..60}`, `{0,2..4,9}`; past `most` runs it says how many more there are."""
-    values = sorted({int(n): n for n in numbers}.items())
+    """`7`, `{0..60}`, `{0,2..4,9}`, `{008..011}`; past `most` runs it says how many more there are."""
+    values = sorted(dict.fromkeys(numbers), key=lambda text: (int(text), text))
     if len(values) == 1:
-        return values[0][1]
-    runs: list[list[int]] = []
-    for value, _ in values:
-        if runs and value == runs[-1][1] + 1:
-            runs[-1][1] = value
+        return values[0]
+    runs: list[list[str]] = []
+    for text in values:
+        if runs and _follows(runs[-1][-1], text):
+            runs[-1] = [runs[-1][0], text]
         else:
-            runs.append([value, value])
-    words = [str(a) if a == b else f"{a},{b}" if b == a + 1 else f"{a}..{b}" for a, b in runs[:most]]
+            runs.append([text])
+    words = [_run(run[0], run[-1]) for run in runs[:most]]
     return "{" + ",".join(words) + (f",… {len(runs) - most} more" if len(runs) > most else "") + "}"
+
+
+def _run(first: str, last: str) -> str:
+    if first == last:
+        return first
+    return f"{first},{last}" if int(last) == int(first) + 1 else f"{first}..{last}"
+
+
+def _follows(one: str, other: str) -> bool:
+    """Whether a number is the next, written alike: 9 and 10, 009 and 010, but not 09 and 10 beside 8."""
+    padded = (one[0] == "0" and len(one) > 1) or other[0] == "0"
+    return int(other) == int(one) + 1 and (len(one) == len(other) or not padded)

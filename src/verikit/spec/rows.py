@@ -51,20 +51,30 @@ def joined(origins: Iterable[str]) -> str:
 
 @attrs.frozen
 class Fault:
-    """One thing that does not fit. `what` is the sentence without the place; equal ones are told together."""
+    """One thing that does not fit. `what` is the sentence without the place; equal ones are told together.
+
+    origin: where the numbers come from, to be put behind it; of equal ones the first is told.
+    cause: what is common to faults of which only the numbers differ; many of them are told as one. None: only equal ones.
+    off: by how much a size is off.
+    """
 
     kind: str
     rule: int
     file: str
     name: str
     what: str
-    seen: tuple[int, ...] | None = None
-    wanted: tuple[int, ...] | None = None
+    origin: str = ""
+    cause: tuple[Any, ...] | None = None
+    off: int | None = None
     hint: str = ""
 
     @property
     def where(self) -> str:
         return f"{self.file}:{self.name}" if self.file not in NO_FILE and self.name else self.name or self.file
+
+    @property
+    def told(self) -> str:
+        return f"{self.what} [{self.origin}]" if self.origin else self.what
 
 
 @attrs.define
@@ -78,11 +88,11 @@ class Want:
     whence: Callable[[str, str], str]
     """Of a file and a tensor of it: where the numbers that it is held against come from."""
 
-    def told(self, words: str, file: str, name: str) -> str:
-        """What a scan said of a tensor, with where the numbers come from that it was held against."""
+    def fault(self, kind: str, file: str, name: str, words: str) -> Fault:
+        """That a scan said this of a tensor, with where the numbers come from that it was held against."""
         origin = self.whence(file, name)
-        where = origin if self.text in words else f"{self.text}: {origin}"
-        return f"{words} [{where}]" if origin else words
+        where = f"{self.text}: {origin}" if origin and self.text not in words else origin
+        return Fault(kind, self.rule, file, name, words, origin=where, cause=(self.rule, self.text))
 
 
 @attrs.define

@@ -14,7 +14,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from operator import itemgetter
 from typing import Any
@@ -24,7 +24,7 @@ from verikit.spec.alike import Alike, Speech
 from verikit.spec.arithmetic import Expr, Inexact, Remainder, Unbound
 from verikit.spec.compiled import Compiled, Constants, Plan
 from verikit.spec.dtypes import BYTES, is_inexact
-from verikit.spec.fit import broken_bound, label, laid_out, merged
+from verikit.spec.fit import Misfit, bracketed, broken_bound, label, laid_out, merged, sentence
 from verikit.spec.grammar import Axis, Value
 from verikit.spec.held import PLAIN, held_as
 from verikit.spec.names import Pattern
@@ -59,9 +59,12 @@ class Solver:
         self.ends: dict[int, tuple[float, float]] = {}
         self.hinted: dict[tuple[Any, ...], str] = {}
         self.unsolved: dict[tuple[int, str, int], str] = {}
+        self.about: dict[tuple[str, str, str], tuple[str, int | None]] = {}
         self.speeches = [alike.speech(plan, compiled) for plan in compiled.plans]
         self.alikes: dict[tuple[Any, ...], Alike | None] = {}
         self.sized: list[tuple[Entry, dict[str, str], Alike]] = []
+        self.misranked: list[tuple[Plan, Entry, dict[str, str]]] = []
+        self.voters: dict[tuple[str, str], set[int]] = {}
         self.shares: list[tuple[Plan, int]] = []
         self.companions: list[Entry] = []
         self.wanted: dict[str, Want] = {}
@@ -94,6 +97,8 @@ class Solver:
             for entry, captured in matches[plan.number]:
                 self.measure(plan, entry, captured, plan.rule.value)
         self.bind()
+        for plan, entry, captured in self.misranked:
+            self.rank_fault(plan, entry, plan.rule.value, entry, numbers_of(captured))
         for plan, n in self.shares:
             self.share(plan, n)
         for plan in self.compiled.plans:
@@ -202,7 +207,7 @@ class Solver:
             self.alikes[key] = None if rows is None else self.alike(plan, entry, captured, rows)
         found = self.alikes[key]
         if found is None:
-            self.rank_fault(plan, entry, value)
+            self.misranked.append((plan, entry, captured))
         else:
             found.count += 1
             self.sized.append((entry, captured, found))
@@ -225,24 +230,38 @@ class Solver:
             hint = "twice the bytes"
         self.fault("dtype", plan, entry, what, hint=hint)
 
-    def rank_fault(self, plan: Plan, entry: Entry, value: Value) -> None:
+    def rank_fault(self, plan: Plan, entry: Entry, value: Value, asker: Entry, captured: Mapping[str, int]) -> None:
+        """asker: the tensor whose dims its axes have: itself, or the one that it is a companion of."""
         if entry.shape == (0,):
             self.fault("rank", plan, entry, "[0], empty, where values are expected", hint=hints.of_nothing(entry))
             return
-        shown = " ".join(map(str, value.axes or ()))
-        least = sum(axis.run is None and not axis.optional for axis in value.axes or ())
-        most = least + sum(axis.optional for axis in value.axes or ())
-        runs = any(axis.run is not None for axis in value.axes or ())
+        axes = value.axes or ()
+        least = sum(axis.run is None and not axis.optional for axis in axes)
+        most = least + sum(axis.optional for axis in axes)
+        runs = any(axis.run is not None for axis in axes)
         wanted = f"at least {least}" if runs else str(least) if least == most else f"{least} to {most}"
         rank = f"{len(entry.shape)} {'axis' if len(entry.shape) == 1 else 'axes'}"
-        what = f"{list(entry.shape)} has {rank}, expected {wanted}: [{shown}]"
-        self.fault("rank", plan, entry, what, seen=entry.shape, hint=hints.of_rank(entry.shape, least, most))
+        sizes = [self.known_size(axis, asker, captured) for axis in axes]
+        origin = self.origins(
+            (n for axis, size in zip(axes, sizes, strict=True) if size for n in axis.names()), asker, captured
+        )
+        what = f"{list(entry.shape)} has {rank}, expected {wanted}: {_sizes_of(axes, sizes)}"
+        hint = hints.of_rank(entry.shape, axes, sizes, least, most)
+        self.fault("rank", plan, entry, what, origin=origin, cause=(plan.number, len(entry.shape)), hint=hint)
+
+    def known_size(self, axis: Axis, entry: Entry, captured: Mapping[str, int]) -> int | None:
+        """What size it should have, as far as anything says so."""
+        try:
+            return None if axis.term is None else arithmetic.size(axis.term, self.lookup(entry, captured))
+        except (Unbound, Inexact):
+            return None
 
     def bind(self) -> None:
         votes: dict[tuple[str, str], dict[Any, int]] = {}
         first: dict[tuple[tuple[str, str], Any], str] = {}
 
-        def vote(key: tuple[str, str], size: Any, n: int, entry: Entry, position: int) -> None:
+        def vote(key: tuple[str, str], size: Any, n: int, entry: Entry, position: int, plan: Plan) -> None:
+            self.voters.setdefault(key, set()).add(plan.number)
             counter = votes.setdefault(key, {})
             if size not in counter:
                 counter[size] = 0
@@ -251,10 +270,10 @@ class Solver:
 
         for group in filter(None, self.alikes.values()):
             for name, position, size in group.wide:
-                vote((name, ""), size, group.count, group.first, position)
+                vote((name, ""), size, group.count, group.first, position, group.plan)
         for entry, _, group in self.sized:
             for name, position, size in group.narrow:
-                vote((name, self.key(name.lstrip("*"), entry)[1]), size, 1, entry, position)
+                vote((name, self.key(name.lstrip("*"), entry)[1]), size, 1, entry, position, group.plan)
         for key, counter in votes.items():
             value = max(counter, key=counter.__getitem__)
             self.bound[key] = Bound(value, first[key, value], counter[value])
@@ -327,46 +346,72 @@ class Solver:
     def fits(self, plan: Plan, entry: Entry, captured: dict[str, int], rows: list[tuple[Axis, int, Any]]) -> bool:
         """Whether its axes are all as expected; what is not is told."""
         expected, known = list(entry.shape), True
-        bad: list[tuple[str, int]] = []
+        bad: list[Misfit] = []
         for axis, position, size in rows:
             try:
-                word = self.misfit(axis, position, size, entry, captured, expected)
+                misfit = self.misfit(axis, position, size, entry, captured, expected)
             except Unbound as error:
                 why = self.unsolved.get((plan.number, entry.where, position))
                 if why is None:
                     known = False
                     self.cannot(error.name, plan)
                     continue
-                word = f"{label(axis, position, entry)}: {size}; {why}"
+                misfit = Misfit(*label(axis, position, entry), f"{size}; {why}")
             except Inexact as error:
-                origins = "" if str(error).endswith("]") else self.origins(axis, entry, captured)
+                origins = "" if str(error).endswith("]") else self.origins(axis.names(), entry, captured)
                 # What is given is at odds with itself, not the data; but a remainder leaves no size that would do.
                 if self.given(axis, captured) and not isinstance(error, Remainder):
                     known = False
-                    self.tell("ambiguous", f"{plan.rule.key} axis {position} ({axis}): {error}{origins}")
+                    sentence = f"{plan.rule.key} axis {position} ({axis}): {error}{bracketed(origins)}"
+                    self.tell("ambiguous", sentence)
                     continue
-                word = f"{label(axis, position, entry)}: {size}; {error}{origins}"
-            if word:
-                bad.append((word, position))
-        wanted = tuple(expected)
-        for word, _ in merged(bad, plan, entry, wanted) if bad else ():
-            hint = self.hint(plan, entry, wanted, rows, captured)
-            self.fault("axis", plan, entry, word, seen=entry.shape, wanted=wanted, hint=hint)
+                misfit = Misfit(*label(axis, position, entry), f"{size}; {error}", origins)
+            if misfit is not None:
+                bad.append(misfit)
+        self.misfits(plan, entry, captured, rows, bad, tuple(expected))
         return known and not bad
 
-    def hint(
+    def misfits(
         self,
         plan: Plan,
         entry: Entry,
-        wanted: tuple[int, ...],
-        rows: list[tuple[Axis, int, int]],
         captured: Mapping[str, int],
-    ) -> str:
+        rows: list[tuple[Axis, int, Any]],
+        bad: list[Misfit],
+        wanted: tuple[int, ...],
+    ) -> None:
+        """Tells what is wrong with the axes of a tensor."""
+        if not bad:
+            return
+        free = frozenset(position for axis, position, _ in rows if self.is_free(axis, plan, entry))
+        for same in merged([each for each in bad if self.is_news(each, entry)], plan, entry, wanted, free):
+            off = hints.Off(self.compiled, plan, entry, wanted, rows, free, self.lookup(entry, captured))
+            cause = plan.number, same[0].name, *(each.number for each in same)
+            more = {"origin": same[0].origin, "off": same[0].off, "cause": cause, "hint": self.hint(off)}
+            self.fault("axis", plan, entry, sentence(same), **more)
+
+    def is_news(self, misfit: Misfit, entry: Entry) -> bool:
+        """Whether it has not been told of another axis: that a dim is out of its bounds is one fault."""
+        if not misfit.about:
+            return True
+        called = misfit.name, misfit.number
+        return called == self.about.setdefault((*self.key(misfit.about, entry), misfit.what), called)
+
+    def hint(self, off: hints.Off) -> str:
         """The likely cause; tensors that are off alike are asked about once."""
-        key = (plan.number, entry.dtype, entry.shape, wanted)
+        key = (off.plan.number, off.entry.dtype, off.entry.shape, off.wanted)
         if key not in self.hinted:
-            self.hinted[key] = hints.of_shape(self.compiled, entry, wanted, rows, self.lookup(entry, captured))
+            self.hinted[key] = hints.of_shape(off)
         return self.hinted[key]
+
+    def is_free(self, axis: Axis, plan: Plan, entry: Entry) -> bool:
+        """Whether nothing but tensors of this rule says what size it has, and that by this axis."""
+        if axis.term is None:
+            return axis.run is None and axis.choices is None
+        name = axis.dim
+        return (
+            name is not None and name not in self.constants and self.voters.get(self.key(name, entry)) == {plan.number}
+        )
 
     def given(self, axis: Axis, captured: Mapping[str, int]) -> bool:
         """Whether its expectation is made of constants alone."""
@@ -376,20 +421,13 @@ class Solver:
 
     def misfit(
         self, axis: Axis, position: int, size: Any, entry: Entry, captured: Mapping[str, int], expected: list[int]
-    ) -> str:
-        """What is wrong with this size, or nothing."""
+    ) -> Misfit | None:
+        """What is wrong with this size."""
         lookup = self.lookup(entry, captured)
         if axis.run is not None:
-            if not axis.run:
-                return ""
-            bound = self.bound[f"*{axis.run}", self.key(axis.run, entry)[1]]
-            return (
-                ""
-                if bound.value == size
-                else f"axes *{axis.run}: {list(size)}, expected {list(bound.value)} as in {bound.origin}"
-            )
+            return self.misfit_of_run(axis.run, size, entry) if axis.run else None
         if axis.broadcast and size == 1:
-            return ""
+            return None
         if axis.term is not None:
             wanted = arithmetic.size(axis.term, lookup)
             if wanted < 0:
@@ -397,39 +435,40 @@ class Solver:
             if wanted != size:
                 if 0 <= position < len(expected):
                     expected[position] = wanted
-                because = self.because(axis.term, wanted, entry, captured)
-                return f"{label(axis, position, entry)}: {size}, expected {because}"
-        broken = broken_bound(axis, size, lookup)
+                because, origin = self.because(axis.term, wanted, entry, captured)
+                return Misfit(*label(axis, position, entry), f"{size}, expected {because}", origin, size - wanted)
         own = self.compiled.bounds.get(axis.dim or "")
-        broken = broken or (broken_bound(own, size, lookup) if own else "")
-        if not broken:
-            return ""
-        return f"{label(axis, position, entry)}: {size}, {broken}{self.because_of_bounds(axis, own, entry, captured)}"
+        for bounds in filter(None, (axis, own)):
+            broken = broken_bound(bounds, size, lookup)
+            if broken:
+                inner = sorted({n for a in (axis, own) if a for n in a.names() if n != axis.dim})
+                origin, about = self.origins(inner, entry, captured), (axis.dim or "") if bounds is own else ""
+                return Misfit(*label(axis, position, entry), f"{size}, {broken}", origin, about=about)
+        return None
 
-    def because(self, term: Expr, wanted: int, entry: Entry, captured: Mapping[str, int]) -> str:
-        """`256 = 2*128 [config.json num_key_value_heads=2, head_dim=128]`."""
+    def misfit_of_run(self, run: str, sizes: Any, entry: Entry) -> Misfit | None:
+        bound = self.bound[f"*{run}", self.key(run, entry)[1]]
+        what = f"{list(sizes)}, expected {list(bound.value)}"
+        return None if bound.value == sizes else Misfit(f"axes *{run}", None, what, bound.origin)
+
+    def because(self, term: Expr, wanted: int, entry: Entry, captured: Mapping[str, int]) -> tuple[str, str]:
+        """`256 = kv*d = 2*128`, and where that comes from: `config.json num_key_value_heads=2, head_dim=128`."""
         if isinstance(term, arithmetic.Num):
-            return str(wanted)
-        found = [self.bound_for(name, entry, captured) for name in dict.fromkeys(arithmetic.names(term))]
+            return str(wanted), ""
         worked = arithmetic.substituted(term, self.lookup(entry, captured))
-        origins = list(dict.fromkeys(bound.origin for bound in found if bound.origin))
-        told = f" [{joined(origins)}]" if origins and origins != [f"{term}={wanted}"] else ""
-        return f"{wanted} = {term}{'' if worked in (str(wanted), str(term)) else f' = {worked}'}{told}"
+        origin = self.origins(arithmetic.names(term), entry, captured)
+        steps = "" if worked in (str(wanted), str(term)) else f" = {worked}"
+        return f"{wanted} = {term}{steps}", "" if origin == f"{term}={wanted}" else origin
 
-    def because_of_bounds(self, axis: Axis, own: Axis | None, entry: Entry, captured: Mapping[str, int]) -> str:
-        return self.told_origins({n for a in (axis, own) if a for n in a.names() if n != axis.dim}, entry, captured)
-
-    def origins(self, axis: Axis, entry: Entry, captured: Mapping[str, int]) -> str:
-        return self.told_origins(set(axis.names()), entry, captured)
-
-    def told_origins(self, inner: set[str], entry: Entry, captured: Mapping[str, int]) -> str:
+    def origins(self, inner: Iterable[str], entry: Entry, captured: Mapping[str, int]) -> str:
+        """Where the values of names come from, in a row; those that have none are left out."""
         found = []
-        for name in sorted(inner):
+        for name in dict.fromkeys(inner):
             try:
                 found.append(self.bound_for(name, entry, captured).origin)
             except (Unbound, Inexact):
                 continue
-        return f" [{joined(found)}]" if any(found) else ""
+        return joined(filter(None, found))
 
     def cannot(self, name: str, plan: Plan) -> None:
         """A name without a value: not a fault of the data, but no pass either. Told for the first rule that needs it."""
@@ -643,8 +682,8 @@ class Solver:
         rule, name = plan.rule, f"{plan.rule.kind}({key})"
         if rule.wanted is not None:
             if json.dumps(grammar._plain(value), sort_keys=True) != rule.wanted:
-                seen = json.dumps(grammar._plain(value))[:200]
-                self.out.faults.append(Fault("meta", plan.number, file, name, f"{seen}, expected {rule.wanted}"))
+                what = f"{json.dumps(grammar._plain(value))[:200]}, expected {rule.wanted}"
+                self.out.faults.append(Fault("meta", plan.number, file, name, what, cause=(plan.number,)))
             return
         row = list(value) if isinstance(value, (list, tuple)) else [value]
         if not all(isinstance(each, (int, float)) for each in row):
@@ -653,9 +692,9 @@ class Solver:
         entry = Entry(file, name, "i64", (len(row),) if isinstance(value, (list, tuple)) else ())
         self.lists[file, name] = row
         for axis, position, size in laid_out(rule.value.axes, entry.shape) or () if rule.value.axes is not None else ():
-            word = self.misfit(axis, position, size, entry, {}, [size])
-            if word:
-                self.fault("axis", plan, entry, word)
+            misfit = self.misfit(axis, position, size, entry, {}, [size])
+            if misfit is not None:
+                self.misfits(plan, entry, {}, [], [misfit], entry.shape)
         for part in predicates.conjuncts(rule.value.predicate):
             self.one_value(plan, entry, {}, part)
 
@@ -798,18 +837,17 @@ class Solver:
             self.dtype_fault(plan, other, value.dtypes)
         laid = laid_out(value.axes, other.shape) if value.axes is not None else []
         if laid is None:
-            self.rank_fault(plan, other, value)
+            self.rank_fault(plan, other, value, entry, captured)
         for axis, position, size in laid or ():
             # Its dims are those of the tensor that it belongs to, so they are looked up there.
             wanted = arithmetic.size(axis.term, self.lookup(entry, captured)) if axis.term is not None else size
-            if wanted != size:
-                worked = arithmetic.substituted(axis.term, self.lookup(entry, captured)) if axis.term else ""
-                self.fault(
-                    "axis",
-                    plan,
-                    other,
-                    f"axis {position} ({axis}): {size}, expected {wanted} = {worked} [{entry.name} is {list(entry.shape)}]",
-                )
+            if wanted != size and axis.term is not None:
+                lookup = self.lookup(entry, captured)
+                worked = arithmetic.substituted(axis.term, lookup)
+                what = f"axis {position} ({axis}): {size}, expected {wanted} = {worked}"
+                origin, cause = f"{entry.name} is {list(entry.shape)}", (plan.number, suffix, position)
+                hint = hints.of_parts(axis.term, size, lookup, other.dtype)
+                self.fault("axis", plan, other, what, origin=origin, cause=cause, off=size - wanted, hint=hint)
         parts = predicates.conjuncts(value.predicate)
         return [self.want(plan, other, part, self.resolved(entry, captured, part), suffix) for part in parts]
 
@@ -825,6 +863,13 @@ class Solver:
 def numbers_of(captured: Mapping[str, str]) -> dict[str, int]:
     """What a name says in numbers, to be used in the axes."""
     return {name: int(text) for name, text in captured.items() if text is not None and text.isdigit()}
+
+
+def _sizes_of(axes: tuple[Axis, ...], sizes: list[int | None]) -> str:
+    """`[H*d h] = [64 64]`: the axes as they are written, and with what is known of their sizes."""
+    shown = [str(axis) for axis in axes]
+    known = [text if size is None else str(size) for text, size in zip(shown, sizes, strict=True)]
+    return f"[{' '.join(shown)}]" + (f" = [{' '.join(known)}]" if known != shown else "")
 
 
 def picked(keys: tuple[str, ...]) -> Callable[[Mapping[str, str]], tuple[str, ...]]:

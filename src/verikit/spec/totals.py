@@ -51,9 +51,9 @@ def _misfit(compiled: Compiled, plan: Plan, total: int, given: Sequence[Mapping[
         axis = (plan.rule.value.axes or ())[0]
         free = {axis.dim: (total, "")} if axis.dim else {}  # a name that nothing else binds is the sum
         solver = Solver(compiled, [], [], Given({**free, **names}))
-        word = solver.misfit(axis, 0, total, entry, {}, [total])
-        if word:
-            return word
+        misfit = solver.misfit(axis, 0, total, entry, {}, [total])
+        if misfit is not None:
+            return str(misfit)
     return ""
 
 
