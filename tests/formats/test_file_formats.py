@@ -137,18 +137,35 @@ def test_cut_anywhere(tmp_path, name, data):
     assert look(path).verdict is not PASS
 
 
-def test_one_byte_that_may_be_a_tree(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "verdict", "cause", "words"),
+    [
+        ("flax_model.msgpack", PASS, None, "0 tensors (msgpack), structure complete"),
+        ("checkpoint_1000", UNKNOWN, Cause.AMBIGUOUS, "a whole empty tree of Flax's, and also"),
+        ("state.ckpt", UNKNOWN, Cause.AMBIGUOUS, "a whole empty tree of Flax's, and also"),
+        ("model.pt", FAIL, None, "its one byte, 80, is the first of a pickle"),
+        ("state.pkl", FAIL, None, "its one byte, 80, is the first of a pickle"),
+    ],
+)
+def test_one_byte_that_may_be_a_tree(tmp_path, name, verdict, cause, words):
     """
-    The file of Flax's empty tree is one byte, with which a pickle begins too: UNKNOWN, and it says so; others are refused.
+    The file of Flax's empty tree is one byte, with which a pickle begins too: the name tells, or it is UNKNOWN.
     """
-    path = w.raw(tmp_path / "checkpoint", b"\x80")
+    path = w.raw(tmp_path / name, b"\x80")
 
-    for depth in ("structure", "content"):
-        found = look(path, depth=depth)
-        assert (found.verdict, found.cause) == (UNKNOWN, Cause.AMBIGUOUS)
-        assert "a whole empty tree of Flax's" in found.reason
-    for data in (b"\x81", b"\x80\x80", b"\x80\4", b"\xde\0"):
-        assert look(w.raw(tmp_path / "model.msgpack", data)).verdict is FAIL
+    found = look(path)
+
+    assert (found.verdict, found.cause) == (verdict, cause)
+    assert words in found.reason
+    assert look(path, depth="content").verdict is (UNKNOWN if verdict is PASS else verdict)
+
+
+@pytest.mark.parametrize("data", [b"\x81", b"\x80\x80", b"\x80\4", b"\xde\0"])
+def test_less_or_more_than_a_tree(tmp_path, data):
+    """
+    What opens a tree and ends there, or goes on behind an empty one, is no checkpoint.
+    """
+    assert look(w.raw(tmp_path / "model.msgpack", data)).verdict is FAIL
 
 
 def legal_ends(path, name):
@@ -247,7 +264,7 @@ BROKEN = {
     ),
     "onnx: floats of another number": (
         lambda p: w.onnx_model(p / "x.onnx", [w.onnx_tensor("w", (3,), 1, floats=[1, 2])]),
-        "takes 12 bytes, 8 are stored",
+        "takes 3 numbers, 2 are stored",
     ),
     "onnx: nothing stored": (lambda p: w.onnx_model(p / "x.onnx", [w.onnx_tensor("w", (3,), 1)]), "no elements stored"),
     "onnx: one name twice": (

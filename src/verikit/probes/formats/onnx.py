@@ -20,8 +20,17 @@ TYPES = {
     13: ("uint64", 64), 14: ("complex64", 64), 15: ("complex128", 128), 16: ("bfloat16", 16),
     17: ("float8_e4m3fn", 8), 18: ("float8_e4m3fnuz", 8), 19: ("float8_e5m2", 8), 20: ("float8_e5m2fnuz", 8),
     21: ("uint4", 4), 22: ("int4", 4), 23: ("float4_e2m1", 4), 24: ("float8_e8m0fnu", 8), 25: ("uint2", 2),
-    26: ("int2", 2),
+    26: ("int2", 2), 27: ("float6_e2m3", 6), 28: ("float6_e3m2", 6),
 }  # fmt: skip
+
+# Where elements are: the field, its name, and the data_types whose elements it takes.
+RAW, STRINGS = 9, 6
+FIELDS = {
+    4: ("float_data", (1, 14)), 5: ("int32_data", (2, 3, 4, 5, 6, 9, 10, 16, *range(17, 29))), STRINGS: ("string_data", (8,)),
+    7: ("int64_data", (7,)), RAW: ("raw_data", (*range(1, 8), *range(9, 29))), 10: ("double_data", (11, 15)),
+    11: ("uint64_data", (12, 13)),
+}  # fmt: skip
+COUNTED = 4096  # bytes of numbers of any width that are counted one by one; of more, that they may be as many
 
 # Fields that lead to tensors: message: {field: message}.  The rest is walked over.
 INNER = {
@@ -145,14 +154,25 @@ class _Walk:
                 pairs[key] = text
             elif number == 14 and wire == 0:
                 external = value == 1
-            elif number in (4, 5, 6, 7, 9, 10, 11) and wire == 2:
-                begin, nbytes = stored.get(number, (self.cursor.offset, 0))
-                stored[number] = (begin, nbytes + value - self.cursor.offset)
-            elif number in (4, 5, 7, 10, 11):
-                stored[number] = (None, 0)  # numbers one by one, as proto2 wrote them: not counted
+            elif number in FIELDS:
+                self.store(stored.setdefault(number, Stored(self.cursor.offset)), number, wire, value)
             self.over(wire, value)
         self.judge(name, dims, kind, external, pairs, stored)
         return name
+
+    def store(self, field, number, wire, value):
+        """Notes elements: bytes, packed numbers, a number by itself as proto2 wrote them, or a text."""
+        nbytes = value - self.cursor.offset if wire == 2 else 0
+        field.nbytes += nbytes
+        if number == STRINGS or wire != 2:
+            field.count(1, 1)
+        elif number in PACKED:
+            field.count(nbytes / PACKED[number], nbytes / PACKED[number])
+        elif number != RAW and nbytes <= COUNTED:
+            last = sum(byte < 0x80 for byte in self.cursor.take(nbytes, "numbers"))
+            field.count(last, last)
+        elif number != RAW:
+            field.count(-(-nbytes // 10), nbytes)
 
     def text(self, end, most):
         if end - self.cursor.offset > most:
@@ -173,6 +193,9 @@ class _Walk:
 
     def judge(self, name, dims, kind, external, pairs, stored):
         layout, what = self.layout, "tensor %.100r" % name
+        if not kind:
+            layout.fault("bad_header", "%s has no data_type, or that which is called UNDEFINED" % what)
+            return
         if kind not in TYPES:
             layout.unseen("unsupported", "%s has the data_type %d, which is not in the table" % (what, kind))
             return
@@ -181,25 +204,48 @@ class _Walk:
             layout.fault("bad_size", "%s has no size: %s %s" % (what, dtype, dims))
             return
         nbytes = (elements(dims) * bits + 7) // 8
-        places = external + sum(begin is None or found > 0 for begin, found in stored.values())
-        if places > 1:
-            layout.fault("mismatch", "%s has its elements in %d places; one is allowed" % (what, places))
+        full = [number for number, field in stored.items() if field.nbytes or field.most]
+        if external + len(full) > 1:
+            layout.fault("mismatch", "%s has its elements in %d places; one is allowed" % (what, external + len(full)))
         if external:
             self.outside.append((name, dtype, dims, nbytes, pairs))
-        elif 9 in stored:
-            self.expect(what, dtype, dims, nbytes, stored[9][1])
-            layout.tensor(name, dtype, dims, stored[9][0], nbytes)
-        else:
-            for field, width in PACKED.items():
-                if field in stored and stored[field][0] is not None and kind in (1, 11, 14, 15):
-                    self.expect(what, dtype, dims, elements(dims) * width * (2 if kind > 13 else 1), stored[field][1])
-            if not stored and elements(dims):
-                layout.fault("missing", "%s %s%s has no elements stored" % (what, dtype, dims))
-            layout.tensor(name, dtype, dims, None, nbytes)
+            return
+        wrong = [FIELDS[number][0] for number in full if kind not in FIELDS[number][1]]
+        if wrong:
+            layout.fault("mismatch", "%s has elements in %s, where none of %s may be" % (what, wrong[0], dtype))
+        elif bits and RAW in stored and full in ([], [RAW]):
+            self.expect(what, dtype, dims, nbytes, stored[RAW].nbytes)
+        elif full:
+            self.count(what, kind, dims, stored[full[0]])
+        elif elements(dims):
+            layout.fault("missing", "%s %s%s has no elements stored" % (what, dtype, dims))
+        layout.tensor(name, dtype, dims, stored[RAW].begin if full == [RAW] else None, nbytes)
+
+    def count(self, what, kind, dims, field):
+        """As many numbers as the shape has elements: two for a complex one, one for several that share its bytes."""
+        dtype, bits = TYPES[kind]
+        most = elements(dims) * (2 if kind in (14, 15) else 1)
+        least = (most * bits + 7) // 8 if 0 < bits < 8 else most
+        if field.most < least or field.least > most:
+            found = "%g" % field.most if field.least == field.most else "%d to %d" % (field.least, field.most)
+            self.layout.fault("bad_size", "%s %s%s takes %d numbers, %s are stored" % (what, dtype, dims, most, found))
 
     def expect(self, what, dtype, dims, nbytes, found):
         if nbytes != found:
             self.layout.fault("bad_size", "%s %s%s takes %d bytes, %d are stored" % (what, dtype, dims, nbytes, found))
+
+
+class Stored:
+    """A field of a tensor's elements: where it begins, its bytes, and at least and at most how many numbers these are."""
+
+    __slots__ = ("begin", "least", "most", "nbytes")
+
+    def __init__(self, begin):
+        self.begin, self.nbytes, self.least, self.most = begin, 0, 0, 0
+
+    def count(self, least, most):
+        """So many more."""
+        self.least, self.most = self.least + least, self.most + most
 
 
 def escapes(location):

@@ -7,6 +7,7 @@ import itertools
 import json
 import shutil
 
+import format_writers as w
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -304,3 +305,86 @@ def test_two_indexes_in_one_folder(tmp_path):
 
     assert found.verdict is PASS
     assert not warned(found, "variant-00001")
+
+
+# ONNX.
+
+FIELDS = {"float": 4, "int32": 5, "string": 6, "int64": 7, "raw": 9, "double": 10, "uint64": 11}
+# data_type: the one field, beside raw_data, that onnx.proto gives to it; and the bits of an element.
+KINDS = {
+    1: ("float", 32), 2: ("int32", 8), 3: ("int32", 8), 4: ("int32", 16), 5: ("int32", 16), 6: ("int32", 32),
+    7: ("int64", 64), 8: ("string", 8), 9: ("int32", 8), 10: ("int32", 16), 11: ("double", 64), 12: ("uint64", 32),
+    13: ("uint64", 64), 14: ("float", 64), 15: ("double", 128), 16: ("int32", 16), 17: ("int32", 8), 18: ("int32", 8),
+    19: ("int32", 8), 20: ("int32", 8), 21: ("int32", 4), 22: ("int32", 4), 23: ("int32", 4), 24: ("int32", 8),
+    25: ("int32", 2), 26: ("int32", 2), 27: ("int32", 6), 28: ("int32", 6),
+}  # fmt: skip
+
+
+def filled(where, kind, count, loose=False):
+    """The bytes of a field that holds `count` elements of a kind; loose: one by one, as older writers did."""
+    number, bits = FIELDS[where], KINDS.get(kind, (None, 32))[1]
+    values = count * (2 if kind in (14, 15) and where != "raw" else 1)
+    if where == "raw":
+        return w.field(number, bytes((count * bits + 7) // 8))
+    if where == "string":
+        return b"".join(w.field(number, "") for _ in range(count))
+    each = {"float": bytes(4), "double": bytes(8)}.get(where, w.varint(300))
+    if loose:
+        wire = {"float": 5, "double": 1}.get(where, 0)
+        return (w.varint(number << 3 | wire) + each) * values
+    return w.field(number, each * values)
+
+
+def model(path, kind, fields, dims=(5,)):
+    return w.onnx_model(path / "x.onnx", [w.onnx_tensor("w", dims, kind) + fields])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_elements_in_every_field(tmp_path, kind):
+    """
+    Elements of a type are in raw_data or in the one field that the format gives to it; in any other no loader finds them.
+    """
+    right = {KINDS[kind][0], *(["raw"] if kind != 8 else [])}
+    for where in FIELDS:
+        found = look(model(tmp_path, kind, filled(where, kind, 5)))
+        assert found.verdict is (PASS if where in right else FAIL), (where, found.reason)
+        assert where in right or f"elements in {where}_data" in found.reason
+
+
+@pytest.mark.parametrize("loose", [False, True], ids=["packed", "one by one"])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if KINDS[kind][1] >= 8])
+def test_as_many_elements_as_the_shape_says(tmp_path, kind, loose):
+    """
+    One fewer or one more in the field of a type is FAIL, and so is one in a tensor of none; none there is right.
+    """
+    where = KINDS[kind][0]
+
+    for dims, count in [((5,), 4), ((5,), 6), ((5,), 0), ((0, 3), 1)]:
+        assert look(model(tmp_path, kind, filled(where, kind, count, loose), dims)).verdict is FAIL
+    for dims, count in [((5,), 5), ((), 1), ((0, 3), 0)]:
+        found = look(model(tmp_path, kind, filled(where, kind, count, loose), dims))
+        assert found.verdict is PASS, found.reason
+
+
+@pytest.mark.parametrize(("count", "verdict"), [(2, FAIL), (3, PASS), (5, PASS), (6, FAIL)])
+def test_elements_that_share_their_bytes(tmp_path, count, verdict):
+    """
+    Elements of four bits are packed two to a number, or stand one to a number: writers did both.
+    """
+    assert look(model(tmp_path, 22, filled("int32", 22, count))).verdict is verdict
+
+
+@pytest.mark.parametrize(("stored", "verdict"), [(5000, PASS), (400, FAIL), (60_000, FAIL)])
+def test_many_numbers_of_any_width(tmp_path, stored, verdict):
+    """
+    Of many numbers whose width is their own it is known how many they may be: from a tenth of their bytes to all of them.
+    """
+    assert look(model(tmp_path, 7, filled("int64", 7, stored), (5000,))).verdict is verdict
+
+
+@pytest.mark.parametrize(("kind", "verdict"), [(0, FAIL), (29, UNKNOWN), (99, UNKNOWN)])
+def test_a_type_that_is_none(tmp_path, kind, verdict):
+    """
+    UNDEFINED is no type of a tensor; a number beyond the table may be one of a newer ONNX.
+    """
+    assert look(model(tmp_path, kind, filled("raw", kind, 5))).verdict is verdict
