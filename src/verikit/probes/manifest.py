@@ -494,14 +494,11 @@ def unread(error):
 
 def _read(place, path):
     try:
-        with place.steady(path) as file:
-            data = file.read(LIMIT + 1)
+        data = place.read(path, LIMIT, "the manifest %s" % path)
     except (FileNotFoundError, NotADirectoryError):
         raise CannotSee("missing", "there is no manifest %s on this host" % path) from None
     except OSError as error:
         raise CannotSee(cause_of(error), "the manifest %s can't be read: %s" % (path, error.strerror)) from None
-    if len(data) > LIMIT:
-        raise CannotSee("bound_reached", "the manifest %s has more than %d bytes" % (path, LIMIT))
     try:
         return parse(data, os.path.basename(path))
     except ValueError as error:

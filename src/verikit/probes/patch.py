@@ -43,11 +43,7 @@ def hunks(place, path, diff):
 
 
 def lines_of(place, path):
-    with place.steady(path) as file:
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise CannotSee("bound_reached", "%s is larger than the %d MiB that are searched" % (path, MOST_BYTES >> 20))
-    return split(data)
+    return split(place.read(path, MOST_BYTES))
 
 
 def split(data):

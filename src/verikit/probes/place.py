@@ -97,6 +97,18 @@ class Place:
         """
         return _Steady(self, path)
 
+    def read(self, path, most, name=None):
+        """The bytes of a regular file that stays as it is while it is read; more than `most` is `CannotSee("bound_reached")`.
+
+        name: what the refusal calls it; by default its path.
+        """
+        with self.steady(path) as file:
+            data = file.read(most + 1)
+        if len(data) > most:
+            words = "%s has more than the %d bytes that are read of such a file" % (name or os.fspath(path), most)
+            raise CannotSee("bound_reached", words)
+        return data
+
     def unchanged(self, path, before):
         """Raises `CannotSee("changed_while_reading")` unless the path still has that `state_of`."""
         try:

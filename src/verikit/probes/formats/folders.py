@@ -14,10 +14,7 @@ TEXT_LIMIT = 32 << 20
 
 def text_of(place, folder, name, limit=4096):
     """A small text file, without the white space around it; longer than `limit` bytes it is `bound_reached`."""
-    with place.steady(os.path.join(folder, name)) as file:
-        data = file.read(limit + 1)
-    if len(data) > limit:
-        raise CannotSee("bound_reached", "%s has more than %d bytes" % (name, limit))
+    data = place.read(os.path.join(folder, name), limit, name)
     return data.decode("utf-8", "surrogateescape").strip()
 
 

@@ -38,7 +38,7 @@ def inspect(
         from verikit.probes.imports import tree as whole
 
         return whole.inspect(place, path, run_as, root, python)
-    data = source.encode("utf-8", "surrogateescape") if source is not None else read(place, path)
+    data = source.encode("utf-8", "surrogateescape") if source is not None else place.read(path, MOST_BYTES)
     facts = {"path": path, "lines": data.count(b"\n") + (not data.endswith(b"\n") and bool(data))}
     version = target_version(place, python, facts)
     held = shared.get("summaries", {}).get(os.path.abspath(path)) if shared else None
@@ -81,7 +81,7 @@ def inspect(
 
 def safe_lines(place, path):
     """[[first, last], …]: the lines at which an import at column 0 leaves the rest of the file as it is."""
-    data = read(place, path)
+    data = place.read(path, MOST_BYTES)
     try:
         tree = placement.parse(data)
     except placement.ERRORS as error:
@@ -273,14 +273,6 @@ def closed(facts, unknowns, notes):
     facts["unknowns"], facts["notes"] = unknowns[:SHOWN], notes[:SHOWN]
     facts["coverage"] = {"lines": facts["lines"], "imports": facts.get("imports", 0)}
     return facts
-
-
-def read(place, path):
-    with place.steady(path) as file:
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise CannotSee("bound_reached", "%s has more than %d bytes" % (path, MOST_BYTES))
-    return data
 
 
 def target_version(place, python, facts):

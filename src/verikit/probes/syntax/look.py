@@ -203,7 +203,7 @@ def one(place, job, text, crew, run_as, tally):
     path, kind = job
     try:
         # JSON lines are read as a stream, whatever their size.
-        data = text if text is not None else None if kind == "jsonl" else read(place, path)
+        data = text if text is not None else None if kind == "jsonl" else place.read(path, MOST_BYTES)
         row = PARSERS[kind](place, path, data, crew, run_as)
     except CannotSee as error:
         tally.unseen(path, error.cause, error.reason)
@@ -213,14 +213,6 @@ def one(place, job, text, crew, run_as, tally):
         tally.unread(error)
     else:
         tally.enter(path, kind, data, row, place.stat(path).st_size if data is None else len(data))
-
-
-def read(place, path):
-    with place.steady(path) as file:
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise CannotSee("bound_reached", "%s is larger than the %d MiB that are parsed" % (path, MOST_BYTES >> 20))
-    return data
 
 
 def asker(path, crew, run_as):
