@@ -235,6 +235,7 @@ class TensorShapeSane(Check):
             ignore=self.ignore,
             finite=self.values != "none",
             metadata=_metadata(facts, files),
+            shards=frozenset((facts.get("index") or EMPTY)["files"]),
             together=together,
         )
         outcome = solver.run()
@@ -287,6 +288,7 @@ class TensorShapeSane(Check):
         _plain_faults(facts, files, outcome, self.compiled)
         _file_faults(facts, files, outcome, self.strict)
         _index_faults(facts, self.compiled, outcome)
+        _lost_shards(facts, outcome)
         _list_faults(outcome)
         _value_faults(outcome, drawn, scanned)
         told = self._facts(entries, files, outcome.dims, outcome, drawn, scanned)
@@ -317,9 +319,17 @@ class TensorShapeSane(Check):
             )
         left = facts.get("left", ())
         finding = self._passed(entries, files, outcome.dims, outcome, told, drawn)
-        warnings = (
-            [f"{count(len(left), 'file')} of no format that is known here left out, {left[0]} first"] if left else []
-        )
+        warnings = [
+            *(
+                [f"{count(len(left), 'file')} of no format that is known here left out, {left[0]} first"]
+                if left
+                else []
+            ),
+            *(
+                f"{name} is in {told} and in {found}"
+                for name, told, found in (facts.get("index") or EMPTY)["twice"][:TOLD]
+            ),
+        ]
         return attrs.evolve(finding, warnings=[*finding.warnings, *warnings])
 
     def _idle_dims(self) -> list[str]:
@@ -427,6 +437,9 @@ def _located(dims: Mapping[str, Bound], compiled: Compiled, entries: list[Entry]
         places = (f"{e.where} axis {k}" for regex, k in rows for e in entries if regex.fullmatch(e.name))
         found[name] = bound if name in compiled.exprs else bound._replace(origin=next(places, ""))
     return found
+
+
+EMPTY: Mapping[str, Any] = probe.EMPTY_INDEX
 
 
 class Seen(NamedTuple):
@@ -562,15 +575,35 @@ def _index_faults(facts: Facts, compiled: Compiled, outcome: Outcome) -> None:
     file = index["file"]
     if index["broken"]:
         outcome.faults.append(Fault("index", plan.number, file, "", f"is no index: {index['broken']}"))
+    if index.get("unseen"):
+        outcome.unknown.append(("bound_reached", f"{file}: {index['unseen']}"))
     for shard in index["shards"]:
-        outcome.faults.append(Fault("index", plan.number, file, "", f"names the shard {shard}, which is missing"))
+        what = f"names the shard {shard}, which is missing"
+        outcome.faults.append(Fault("index", plan.number, file, "", what, cause=("shards",)))
     for name, told, found in index["wrong"]:
         if told not in index["shards"]:
             what = f"said to be in {told}, " + (f"found in {found}" if found else "missing there")
-            outcome.faults.append(Fault("index", plan.number, file, name, what))
+            outcome.faults.append(Fault("index", plan.number, file, name, what, cause=("wrong", not found)))
     for name, found in index["untold"]:
         what = f"not in the index, but in {found}: loaders will leave it out"
-        outcome.faults.append(Fault("index", plan.number, file, name, what))
+        outcome.faults.append(Fault("index", plan.number, file, name, what, cause=("untold",)))
+    for name, told, found in index["twice"]:
+        what = f"said to be in {told}, but in {found} as well"
+        outcome.faults.append(Fault("index", plan.number, file, name, what, cause=("twice",)))
+
+
+def _lost_shards(facts: Facts, outcome: Outcome) -> None:
+    """What is missing is told with the shard that it should be in, where an index beside says so."""
+    index = facts.get("index") or {}
+    shard_of = {name: shard for shard, told in index.get("lost", {}).items() for name in told}
+    for at, fault in enumerate(outcome.faults) if shard_of else ():
+        shard = shard_of.get(fault.name) if fault.kind == "missing" else None
+        if shard in index["shards"]:
+            what = f"{fault.what} with the shard {shard}, which {index['file']} names"
+            outcome.faults[at] = attrs.evolve(fault, what=what, file="")
+        elif shard:
+            what = f"{fault.what}; {index['file']} says that it is in {shard}, which was not looked at"
+            outcome.faults[at] = attrs.evolve(fault, what=what)
 
 
 def _asks_how(compiled: Compiled) -> bool:

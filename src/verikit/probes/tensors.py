@@ -18,12 +18,16 @@ from verikit.probes.place import CannotSee, kind_of
 MOST_TENSORS = 400_000
 MOST_FILES = 200_000
 CONFIG_LIMIT = 4 << 20
+INDEX_LIMIT = 64 << 20
+"""Bytes of an index; that of 10^5 tensors has 10 MB."""
 METADATA_LIMIT = 1 << 16
 MOST_TOLD = 20_000
 """Different metadata that are told."""
 MOST_PLAIN = 64
 """Values of a file that are told to be no tensors."""
 PLAIN = (list, tuple, int, float, bool, str, type(None))
+MOST_LOST = 2000
+"""Names of shards that were not looked at."""
 MOST_VALUES = 4096
 """Numbers of one value of metadata."""
 DEEPEST = 32
@@ -63,7 +67,7 @@ def inspect(place, path, config="config.json", under="", meta=()):
 
 
 def inspected(place, path, config, under, meta):
-    root, files, globbed = found_files(place, path)
+    root, files = found_files(place, path)
     fold = Fold()
     facts = {
         "root": root,
@@ -104,7 +108,7 @@ def inspected(place, path, config, under, meta):
     facts["told"] = [json.loads(row) for row in told]
     facts["plain_told"] = [json.loads(row) for row in plain_told]
     facts["config"], facts["config_missing"] = read_config(place, root, config)
-    facts["index"] = index_of(place, root, files, fold) if not globbed else None
+    facts["index"] = index_of(place, root, files, fold, under)
     facts.update(fold.facts())
     return facts
 
@@ -127,7 +131,7 @@ def whole_folders(place, path, root, files, fold, facts, under):
 
 
 def found_files(place, path):
-    """(folder, names in it, whether a pattern was given). A single file is itself; a folder every file of known ending."""
+    """(folder, names in it). A single file is itself; a folder every file of known ending."""
     try:
         info = place.stat(path)
     except OSError:
@@ -138,8 +142,8 @@ def found_files(place, path):
         files = list(itertools.islice(walk(place, path, "", 0), MOST_FILES + 1))
         if len(files) > MOST_FILES:
             raise CannotSee("bound_reached", "more than {:,} files under {}".format(MOST_FILES, path))
-        return path, sorted(files, key=natural), False
-    return os.path.dirname(path) or ".", [os.path.basename(path)], False
+        return path, sorted(files, key=natural)
+    return os.path.dirname(path) or ".", [os.path.basename(path)]
 
 
 def natural(name):
@@ -168,7 +172,7 @@ def globbed(place, pattern):
     first = next(k for k, part in enumerate(parts) if any(c in part for c in "*?["))
     root = "/".join(parts[:first]) or ("/" if pattern.startswith("/") else ".")
     files = sorted(matching(place, root, "", parts[first:], 0), key=natural)
-    return root, list(dict.fromkeys(files)), True
+    return root, list(dict.fromkeys(files))
 
 
 def matching(place, root, inside, parts, depth):
@@ -352,47 +356,87 @@ def is_plain(value, depth=0):
     )
 
 
-def read_config(place, root, config):
-    """(the config as JSON, why not)."""
+def read_config(place, root, config, limit=CONFIG_LIMIT):
+    """(the config as JSON, why not). A file that is longer than `limit` bytes is not read."""
     path = config if os.path.isabs(config) else os.path.join(root, config)
     try:
         with place.open(path) as file:
-            data = file.read(CONFIG_LIMIT + 1)
+            data = file.read(limit + 1)
     except OSError as error:
         return None, "%s: %s" % (path, error.strerror)
-    if len(data) > CONFIG_LIMIT:
-        return None, "%s is longer than 4 MiB" % path
+    if len(data) > limit:
+        return None, "%s is longer than %d MiB" % (path, limit >> 20)
     try:
         return json.loads(data.decode("utf-8")), None
     except (ValueError, RecursionError) as error:
         return None, "%s is no JSON: %s" % (path, error)
 
 
-def index_of(place, root, files, fold):
-    """What a `*.index.json` says against what the shards hold: names told wrong, shards not there, names not told."""
+def index_of(place, root, files, fold, under=""):
+    """What a `*.index.json` says against what the shards hold.
+
+    wrong: names told to be in a file that lacks them.  twice: names that another of the shards has as well.  untold: names
+    that it leaves out.  files: the shards that it names; shards: those that are not there.  lost: {shard that was not
+    looked at: the names that are told to be in it}, the first of them.
+    """
     index = next((name for name in place.listdir(root) if name.endswith(".index.json")), None)
     if index is None:
         return None
-    found, why = read_config(place, root, index)
+    if place.stat(os.path.join(root, index)).st_size > INDEX_LIMIT:
+        return dict(EMPTY_INDEX, file=index, unseen="it is longer than %d MiB" % (INDEX_LIMIT >> 20))
+    found, why = read_config(place, root, index, INDEX_LIMIT)
     if not isinstance(found, dict) or not isinstance(found.get("weight_map"), dict):
-        return {"file": index, "broken": why or "no weight_map", "wrong": [], "shards": [], "untold": []}
+        return dict(EMPTY_INDEX, file=index, broken=why or "no weight_map")
     here = fold.files_by_name()
-    told = found["weight_map"]
+    told = {name[len(under) :]: str(file) for name, file in found["weight_map"].items() if name.startswith(under)}
+    named, seen = sorted(set(told.values())), set(files)
+    shards = [file for file in named if file not in seen and not is_there(place, os.path.join(root, file))]
+    judged, kinds = seen.union(shards), {numberless(file) for file in named}
     wrong = [
-        [name, str(file), first_of(here.get(name))] for name, file in told.items() if file not in here.get(name, ())
+        [name, file, first_of(here.get(name))]
+        for name, file in told.items()
+        if file in judged and file not in here.get(name, ())
     ]
-    shards = sorted({str(file) for file in told.values()} - set(files))
-    kinds = {numberless(str(file)) for file in told.values()}
-    untold = [[name, held[0]] for name, held in here.items() if name not in told and numberless(held[0]) in kinds]
+    of_set = {name: [file for file in held if numberless(file) in kinds] for name, held in here.items()}
+    twice = [
+        [name, told[name], file]
+        for name, held in of_set.items()
+        if told.get(name) in held
+        for file in held
+        if file != told[name]
+    ]
+    untold = [[name, held[0]] for name, held in of_set.items() if held and name not in told]
     return {
         "file": index,
         "broken": None,
         "wrong": wrong[:100],
         "shards": shards[:100],
         "untold": untold[:100],
-        "more": max(0, len(wrong) - 100) + max(0, len(untold) - 100),
+        "twice": twice[:100],
+        "files": named[:MOST_FILES],
+        "lost": lost_names(told, seen),
+        "more": sum(max(0, len(rows) - 100) for rows in (wrong, untold, twice)),
         "told": len(told),
     }
+
+
+EMPTY_INDEX = {"broken": None, "wrong": [], "shards": [], "untold": [], "twice": [], "files": [], "lost": {}}
+
+
+def is_there(place, path):
+    try:
+        place.stat(path)
+    except OSError:
+        return False
+    return True
+
+
+def lost_names(told, seen):
+    """{file: names} of what is told to be in files that were not looked at, bounded."""
+    lost = {}
+    for name, file in itertools.islice(((n, f) for n, f in told.items() if f not in seen), MOST_LOST):
+        lost.setdefault(file, []).append(name)
+    return lost
 
 
 def numberless(name):

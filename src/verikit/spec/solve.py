@@ -47,8 +47,10 @@ class Solver:
         finite: bool = False,
         metadata: Mapping[str, Mapping[str, str | None] | None] | None = None,
         together: int = 1,
+        shards: frozenset[str] = frozenset(),
     ) -> None:
-        self.together = together
+        """shards: files that an index names, each with tensors of its own; others of one kind are samples of it."""
+        self.together, self.shards = together, shards
         self.finite, self.metadata = finite, metadata or {}
         self.compiled, self.files, self.constants, self.strict = compiled, files, constants, strict
         skip = [re.compile(names.parse(pattern).regex()) for pattern in ignore]
@@ -569,14 +571,14 @@ class Solver:
     def collections(self) -> list[set[str]]:
         if len(self.files) < 2:
             return []
-        kinds = {file: re.sub(r"\d+", "0", file) for file in self.files}
+        kinds = {file: re.sub(r"\d+", "0", file) for file in self.files if file not in self.shards}
         groups: dict[str, set[str]] = {}
         for file, kind in kinds.items():
             groups.setdefault(kind, set()).add(file)
         repeated: set[str] = set()  # a whole copy beside its shards makes no samples of them
         for rows in self.by_name.values():
             if len(rows) > 1:
-                n = Counter(kinds[file] for file in {entry.file for entry in rows})
+                n = Counter(kinds[file] for file in {entry.file for entry in rows} if file in kinds)
                 repeated |= {kind for kind in n if n[kind] > 1}
         return [group for kind, group in groups.items() if kind in repeated]
 
