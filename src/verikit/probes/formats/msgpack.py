@@ -6,6 +6,7 @@ is known twice. There is no checksum. The dtype is a name looked up in a table, 
 The value is a map of names; a tree of nothing is an empty one, a single byte; an array without a tree is an extension.
 """
 
+from verikit.probes.formats import signs
 from verikit.probes.formats.cursor import Cursor
 from verikit.probes.formats.layout import BITS, Broken, elements
 from verikit.probes.place import CannotSee
@@ -35,9 +36,17 @@ def structure(file, layout):
         left = file.size - cursor.offset
         layout.fault("trailing", "{:,} bytes follow the value".format(left), cursor.offset)
     if file.size == 1:
-        layout.unseen(
-            "ambiguous", "its one byte, 80, is a whole empty tree of Flax's, and also the first of a pickle that is cut"
-        )
+        _one_byte(layout)
+
+
+def _one_byte(layout):
+    """80 alone is Flax's empty tree, and what is left of a pickle cut to its first byte: the name may tell which."""
+    name = layout.path.lower()
+    if name.endswith(signs.PICKLED):
+        raise Broken("truncated", "its one byte, 80, is the first of a pickle")
+    if not name.endswith(".msgpack"):
+        what = "its one byte, 80, is a whole empty tree of Flax's, and also the first of a pickle that is cut"
+        layout.unseen("ambiguous", what)
 
 
 class _Walk:

@@ -18,6 +18,9 @@ STRICT = {
 LOOSE = (".pt", ".pth", ".pt2", ".ckpt", ".bin", ".pkl", ".distcp", ".msgpack", ".th", ".pickle", ".t7", ".tar")
 """Suffixes that stand for a checkpoint of some kind."""
 
+PICKLED = (".pt", ".pth", ".pt2", ".pkl", ".pickle", ".distcp", ".th", ".t7", ".tar")
+"""Those of them that stand for what torch or pickle wrote; a .bin or .ckpt may be anybody's."""
+
 # Names that a download or a save has until it is done.  An .aria2 file beside the target means that the target, though it
 # has its full size from the start, still lacks pieces.
 UNFINISHED = (
