@@ -302,10 +302,6 @@ BROKEN = {
         lambda p: (p / "x.msgpack").write_bytes(b"\x82" + (w.pack("w") + w.pack(1)) * 2),
         "stands twice",
     ),
-    "flax: a key that is a number": (
-        lambda p: (p / "x.msgpack").write_bytes(b"\x82" + w.pack("w") + w.pack(1) + w.pack(98) + w.pack(2)),
-        "no text",
-    ),
     "pickle: a frame that is short of a byte": (
         lambda p: (p / "x.pkl").write_bytes(pickle.dumps(["a" * 100, "b" * 100], 4).replace(b"aa", b"a", 1)),
         "breaks off",

@@ -8,6 +8,7 @@ import json
 import shutil
 
 import format_writers as w
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -388,3 +389,63 @@ def test_a_type_that_is_none(tmp_path, kind, verdict):
     UNDEFINED is no type of a tensor; a number beyond the table may be one of a newer ONNX.
     """
     assert look(model(tmp_path, kind, filled("raw", kind, 5))).verdict is verdict
+
+
+# Flax.
+
+
+def chunked(*names, shape=None):
+    """An array of 2 elements a chunk as Flax cuts it up, its chunks under these names."""
+    shape = {"0": 2, "1": len(names)} if shape is None else shape
+    return {
+        "__msgpack_chunked_array__": True,
+        "shape": shape,
+        "chunks": {name: np.ones(2, np.float32) for name in names},
+    }
+
+
+CHUNKED = {
+    "three": (chunked("0", "1", "2"), None),
+    "three, in another order": (chunked("2", "0", "1"), None),
+    "one": (chunked("0"), None),
+    "a gap": (chunked("0", "2"), "the chunk 1 is missing"),
+    "the first is gone": (chunked("1", "2"), "the chunk 0 is missing"),
+    "other names": (chunked("00", "01"), "the chunk 0 is missing"),
+    "a gap in the shape": (chunked("0", "1", shape={"0": 2, "2": 2}), "has no shape"),
+    "a shape in another order": (chunked("0", "1", "2", shape={"1": 3, "0": 2}), None),
+    "no shape": ({"__msgpack_chunked_array__": True, "chunks": {"0": np.ones(2)}}, "has no shape"),
+    "no chunks": ({"__msgpack_chunked_array__": True, "shape": {"0": 2}}, "none of them"),
+    "empty chunks": (chunked(shape={"0": 0}), "none of them"),
+    "a chunk that is no array": (
+        {**chunked("0", "1"), "chunks": {"0": np.ones(4), "1": "text"}},
+        "the chunk 1 is missing",
+    ),
+    "too few elements": (chunked("0", "1", shape={"0": 5}), "chunks hold 4 elements"),
+}
+
+
+@pytest.mark.parametrize("where", ["in a tree", "alone"])
+@pytest.mark.parametrize("name", CHUNKED)
+def test_arrays_in_chunks(tmp_path, name, where):
+    """
+    Flax puts the chunks 0, 1, 2 … of an array together, and gives it the shape that is kept in the same way.
+    """
+    value, words = CHUNKED[name]
+
+    found = look(w.flax(tmp_path / "x.msgpack", value if where == "alone" else {"params": {"w": value}}))
+
+    assert found.verdict is (FAIL if words else PASS), found.reason
+    assert words is None or words in found.reason
+
+
+def test_trees_with_numbers_for_names(tmp_path):
+    """
+    `msgpack_serialize` keeps the keys of a tree that are numbers, and newer Flax takes them (lists of nnx); a number among
+    names may be a damaged one.
+    """
+    layers = {0: {"w": np.ones(3)}, 1: {"w": np.ones(3)}}
+
+    assert look(w.flax(tmp_path / "top.msgpack", layers)).verdict is PASS
+    assert look(w.flax(tmp_path / "within.msgpack", {"layers": layers, "step": 1})).verdict is PASS
+    assert "twice" in look(w.raw(tmp_path / "twice.msgpack", b"\x82\0\x81\1\1\0\x81\1\1")).reason
+    assert doubted(look(w.flax(tmp_path / "mixed.msgpack", {"w": 1, 98: 2})), "keys that are numbers")

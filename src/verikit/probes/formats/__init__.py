@@ -66,7 +66,7 @@ FILES = (
     Row("shard_index", lambda head, size: head.lstrip()[:1] == b"{" and b'"weight_map"' in head),
     Row("safetensors", lambda head, size: head[8:9] == b"{"),
     Row("onnx", lambda head, size: _model_proto(head)),
-    Row("msgpack", lambda head, size: _text_keyed_map(head) or _packed_array(head)),
+    Row("msgpack", lambda head, size: _keyed_map(head) or _packed_array(head)),
     Row("msgpack", lambda head, size: head in (b"\x80", b"\xde\0\0", b"\xdf\0\0\0\0")),  # a map of nothing, and no more
 )
 
@@ -95,12 +95,15 @@ def _model_proto(head):
     return len(head) > 2 and head[0] == 8 and 1 <= head[1] <= 64 and head[2] in b"\x12\x1a\x22\x28\x32\x3a\x42"
 
 
-def _text_keyed_map(head):
-    """Whether it opens as Flax's MessagePack does: a map, then a short text."""
+def _keyed_map(head):
+    """Whether it opens as Flax's MessagePack does: a map, then a short text, or a small number and what is in a tree."""
     skip = {0xDE: 3, 0xDF: 5}.get(head[0], 1) if head else 0
     if not skip or not (0x81 <= head[0] <= 0x8F or head[0] in (0xDE, 0xDF)):
         return False
-    return 0xA0 <= (head[skip : skip + 1] or b"\0")[0] <= 0xBF or head[skip : skip + 1] in (b"\xd9", b"\xda")
+    first, second = head[skip : skip + 1] or b"\0", head[skip + 1 : skip + 2] or b"\0"
+    if first[0] <= 0x7F:
+        return 0x81 <= second[0] <= 0x8F or second in (b"\xc7", b"\xc8", b"\xc9", b"\xde", b"\xdf")
+    return 0xA0 <= first[0] <= 0xBF or first in (b"\xd9", b"\xda")
 
 
 def _packed_array(head):

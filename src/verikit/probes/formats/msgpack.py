@@ -52,7 +52,10 @@ def _one_byte(layout):
 class _Walk:
     def __init__(self, cursor, layout):
         self.cursor, self.layout, self.items = cursor, layout, 0
-        self.cut_up, self.shapes = set(), {}  # paths of arrays kept in chunks; paths of maps called "shape"
+        self.cut_up, self.parts = (
+            set(),
+            {},
+        )  # paths of arrays kept in chunks; what is in maps called "shape" and "chunks"
 
     def kind(self):
         """(what comes next, its length or value)."""
@@ -95,28 +98,32 @@ class _Walk:
         return None
 
     def map(self, path, length, depth):
-        seen, shape = set(), {}
+        seen, numbers = {}, 0
         for _ in range(length):
-            key = self.key(path)
+            key, number = self.key(path)
+            numbers += number
             if key in seen:
                 self.layout.fault("duplicate", "the key %.100r stands twice in %s" % (key, _name(path)))
-            seen.add(key)
             at = self.cursor.offset
-            value = self.value((*path, key), depth + 1)
-            if path and path[-1] == "shape" and type(value) is int:
-                shape[key] = value
+            seen[key] = self.value((*path, key), depth + 1)
             if not path and len(self.layout.tree) < 256:
                 self.layout.tree[key] = _words(self.cursor.window.at(at, 1))
+        if 0 < numbers < length:
+            what = "%s has %d keys that are numbers among %d: damaged, or meant so"
+            self.layout.unseen("ambiguous", what % (_name(path), numbers, length))
         if "__msgpack_chunked_array__" in seen:
             self.cut_up.add(path)
-        if shape:
-            self.shapes[path] = tuple(shape.values())
+        if path and path[-1] in ("shape", "chunks"):
+            self.parts[path] = seen
 
     def key(self, path):
+        """(its text, whether it is a number): `to_bytes` makes names of numbers, `msgpack_serialize` alone does not."""
         kind, length = self.kind()
-        if kind not in ("str", "bin") or length > LEAF:  # Flax reads with strict_map_key: no numbers
+        if kind == "number":
+            return str(length), True
+        if kind not in ("str", "bin") or length > LEAF:
             raise Broken("bad_header", "a key in %s is no text" % _name(path), self.cursor.offset)
-        return self.cursor.take(length, "a key in %s" % _name(path)).decode("utf-8", "replace")
+        return self.cursor.take(length, "a key in %s" % _name(path)).decode("utf-8", "replace"), False
 
     def extension(self, path, length):
         code = self.cursor.number(">b", "the type of an extension")
@@ -172,13 +179,27 @@ class _Walk:
         self.layout.tensor("/".join(path), ALIASES.get(dtype, dtype), shape, self.cursor.offset, nbytes)
 
     def chunked(self):
-        """The pieces of an array of more than 2^30 bytes hold as many elements as its shape says."""
-        for path in self.cut_up:
-            inner, shape = "/".join((*path, "chunks")) + "/", self.shapes.get((*path, "shape"))
-            found = sum(elements(row.shape) for row in self.layout.tensors if row.name.startswith(inner))
-            if shape is None or found != elements(shape):
-                what = "%s: shape %s, but its chunks hold %d elements" % (_name(path), shape, found)
+        """The pieces of an array of more than 2^30 bytes are all there, with as many elements as its shape says."""
+        arrays = {row.name: row for row in self.layout.tensors} if self.cut_up else {}
+        for path in sorted(self.cut_up):
+            shape = _in_order(self.parts.get((*path, "shape")))
+            pieces, where = self.parts.get((*path, "chunks"), ()), "/".join((*path, "chunks"))
+            lost = [number for number in range(len(pieces)) if "%s/%d" % (where, number) not in arrays]
+            found = sum(elements(arrays["%s/%d" % (where, number)].shape) for number in range(len(pieces)) if not lost)
+            if not pieces or shape is None:
+                self.layout.fault("missing", "%s is kept in chunks, and has no shape or none of them" % _name(path))
+            elif lost:
+                what = "%s: the chunk %d is missing, of %d that are there" % (_name(path), lost[0], len(pieces))
+                self.layout.fault("missing", what)
+            elif found != elements(shape):
+                what = "%s: shape %s, but its chunks hold %d elements" % (_name(path), list(shape), found)
                 self.layout.fault("bad_size", what)
+
+
+def _in_order(told):
+    """What a map keeps under "0", "1" and so on; None where one of them is missing or no number."""
+    values = [told.get(str(number)) for number in range(len(told))] if told is not None else [None]
+    return tuple(values) if all(type(value) is int and value >= 0 for value in values) else None
 
 
 def _name(path):
