@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import io
 import itertools
 import json
 import shutil
+import zipfile
 
 import format_writers as w
 import numpy as np
@@ -449,3 +451,90 @@ def test_trees_with_numbers_for_names(tmp_path):
     assert look(w.flax(tmp_path / "within.msgpack", {"layers": layers, "step": 1})).verdict is PASS
     assert "twice" in look(w.raw(tmp_path / "twice.msgpack", b"\x82\0\x81\1\1\0\x81\1\1")).reason
     assert doubted(look(w.flax(tmp_path / "mixed.msgpack", {"w": 1, 98: 2})), "keys that are numbers")
+
+
+# torch's ZIP.
+
+
+def zipped_anew(path, change, value=None):
+    """A file of torch's whose records, {name without the folder: bytes}, went through `change`."""
+    kept = io.BytesIO()
+    torch.save({"w": torch.ones(3)} if value is None else value, kept)
+    with zipfile.ZipFile(kept) as file:
+        records = {name.partition("/")[2]: file.read(name) for name in file.namelist()}
+    with zipfile.ZipFile(path, "w") as file:
+        for name, data in change(records).items():
+            file.writestr("m/" + name, data)
+    return path
+
+
+def without(*names):
+    return lambda records: {name: data for name, data in records.items() if name not in names}
+
+
+def versioned(text, name="version"):
+    return lambda records: {name if each == "version" else each: text if each == "version" else data
+                            for each, data in records.items()}  # fmt: skip
+
+
+ID = ".data/serialization_id"
+VERSIONS = {
+    "none": (without("version", ID), FAIL),
+    "none, with the id": (without("version"), FAIL),
+    "none, no byte order": (without("version", "byteorder", ID), FAIL),
+    "no id, as before torch 2.1": (without(ID, "byteorder", ".format_version", ".storage_alignment"), PASS),
+    "as torch.package keeps it": (versioned(b"3\n", ".data/version"), PASS),
+    "another word of it there": (lambda records: {**records, ".data/version": b"x"}, FAIL),
+    "1": (versioned(b"1"), PASS),
+    "10": (versioned(b"10\n"), PASS),
+    "a space before it": (versioned(b" 3"), PASS),
+    "something behind it": (versioned(b"3 of them"), PASS),
+    "0": (versioned(b"0\n"), FAIL),
+    "hexadecimal": (versioned(b"0x3"), FAIL),
+    "less than none": (versioned(b"-1"), FAIL),
+    "empty": (versioned(b""), FAIL),
+    "no number": (versioned(b"three"), FAIL),
+    "beyond all": (versioned(b"99999999999999999999"), FAIL),
+    "one to come": (versioned(b"11\n"), UNKNOWN),
+}
+
+
+@pytest.mark.parametrize("name", VERSIONS)
+def test_the_version_of_a_file(tmp_path, name):
+    """
+    What torch 2.13 does not open for its version is FAIL, what a newer one may is UNKNOWN; the id is not asked for.
+    """
+    change, verdict = VERSIONS[name]
+    first = without(*([ID] if name != "none, with the id" else []))  # which tells that the records were changed
+    path = zipped_anew(tmp_path / "m.pt", lambda records: change(first(records)))
+
+    found = look(path)
+
+    assert found.verdict is verdict, found.reason
+    assert verdict is not FAIL or "version" in found.reason
+    assert opens(path) is (verdict is PASS)
+
+
+def opens(path):
+    try:
+        torch.load(path)
+    except (RuntimeError, IndexError):
+        return False
+    return True
+
+
+def test_the_version_of_a_package(tmp_path):
+    """
+    torch.package opens its archives by the same reader.
+    """
+    with torch.package.PackageExporter(tmp_path / "p.pt") as exporter:
+        exporter.save_pickle("model", "w.pkl", {"w": torch.ones(3)})
+    assert look(tmp_path / "p.pt").verdict is PASS
+
+    with zipfile.ZipFile(tmp_path / "p.pt") as file:
+        records = {name: file.read(name) for name in file.namelist() if not name.endswith("version")}
+    with zipfile.ZipFile(tmp_path / "q.pt", "w") as file:
+        for name, data in records.items():
+            file.writestr(name, data)
+
+    assert "no record `version`" in look(tmp_path / "q.pt").reason

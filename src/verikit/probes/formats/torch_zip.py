@@ -9,6 +9,7 @@ that the directory is the writer's (an edited, swapped, dropped or put-in record
 CRCs off from one whose CRCs are damaged.  torch before 2.1 wrote none.
 """
 
+import re
 import struct
 import zlib
 
@@ -20,6 +21,9 @@ from verikit.probes.place import CannotSee
 
 PICKLE_LIMIT = 64 << 20
 OWN = frozenset(("data.pkl", "byteorder", "version", ".format_version", ".storage_alignment"))
+NEWEST = 10
+"""Of the versions of the format, counted from 1 (`kMaxSupportedFileFormatVersion`)."""
+NUMBER = re.compile(rb"\s*[+-]?[0-9]{1,20}")
 SUFFIXES = (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".distcp")
 
 
@@ -33,6 +37,7 @@ def structure(file, layout):
         return
     top = _top(directory, layout)
     crcs = _crcs(file, directory, top, layout)
+    version(file, directory, top, crcs, layout)
     layout.byteorder = _byteorder(file, directory, top, crcs)
     layout.spans = zip_.Spans(directory, file.base, crcs)
     data = zip_.content(file, directory, top + "data.pkl", PICKLE_LIMIT, crcs)
@@ -63,6 +68,8 @@ def _other(file, directory, layout):
     top = next(iter(directory.by_name)).partition("/")[0] + "/"
     crcs = _crcs(file, directory, top, layout)
     layout.spans = zip_.Spans(directory, file.base, crcs)
+    if what == "torch.package":
+        version(file, directory, top, crcs, layout)
     torch_archive.structure(file, directory, what, crcs, layout)
     return True
 
@@ -162,17 +169,24 @@ def _byteorder(file, directory, top, crcs):
     if directory.at(name) is None:
         return "little"
     order = zip_.content(file, directory, name, 4096, crcs)
-    if directory.at(top + "version") is not None:
-        _version(zip_.content(file, directory, top + "version", 4096, crcs))
     if order not in (b"little", b"big"):
         raise Broken("bad_header", "byteorder says %.20r" % order)
     return order.decode("ascii")
 
 
-def _version(text):
-    """torch reads a number there (`PyTorchStreamReader::init`, by std::stoull), and refuses the file without one."""
-    if not text.lstrip()[:1].isdigit():
-        raise Broken("bad_header", "the record version holds no number: %.20r" % text)
+def version(file, directory, top, crcs, layout):
+    """torch reads a number there before all else (`PyTorchStreamReader::init`), and refuses the file without one."""
+    name = next((top + name for name in (".data/version", "version") if directory.at(top + name) is not None), None)
+    if name is None:
+        layout.fault("missing", "there is no record `version`, without which torch opens no file")
+        return
+    text = zip_.content(file, directory, name, 4096, crcs)
+    number = NUMBER.match(text)
+    if number is None or not 1 <= int(number.group()) < 10 * NEWEST:
+        layout.fault("bad_header", "the record version holds no number that torch takes: %.20r" % text)
+    elif int(number.group()) > NEWEST:
+        what = "it is of version %d of torch's format; torch 2.13 reads up to %d"
+        layout.unseen("unsupported", what % (int(number.group()), NEWEST))
 
 
 def _storages(file, directory, top, pickle, layout):
