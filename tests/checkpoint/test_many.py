@@ -24,32 +24,64 @@ def parameters(state, path):
     torch.save({key: torch.nn.Parameter(value) for key, value in state.items()}, path)
 
 
-@pytest.mark.parametrize(
-    ("write", "name"),
-    [
-        (lambda state, path: torch.save({"model": state}, path), "x.pt"),
-        (lambda state, path: torch.save({"model": state}, path, pickle_protocol=4), "x.pt"),
-        (parameters, "x.pt"),
-        (save_file, "x.safetensors"),
-    ],
-    ids=["torch", "protocol 4", "parameters", "safetensors"],
-)
-def test_memory(tmp_path, write, name):
+WRITERS = {
+    "torch": (lambda state, path: torch.save({"model": state}, path), "x.pt"),
+    "protocol 4": (lambda state, path: torch.save({"model": state}, path, pickle_protocol=4), "x.pt"),
+    "parameters": (parameters, "x.pt"),
+    "legacy": (
+        lambda state, path: torch.save({"model": state}, path, _use_new_zipfile_serialization=False), "legacy.pt",
+    ),
+    "safetensors": (save_file, "x.safetensors"),
+}  # fmt: skip
+
+
+def looked(path, *depth, **options):
+    """(facts, the most bytes that Python held at once)"""
+    tracemalloc.start()
+    try:
+        return checkpoint.inspect(Place(), str(path), *depth, **options), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def of_many(value):
+    return {f"model.layers.{n}.mlp.down_proj.weight": torch.full((2, 3), value) for n in range(COUNT)}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_memory(tmp_path, writer):
     """
     A look keeps no more than 671 bytes of each tensor at once, its names and the bytes that it reads among them.
     """
-    write({f"model.layers.{n}.mlp.down_proj.weight": torch.zeros(2, 3) for n in range(COUNT)}, tmp_path / name)
+    write, name = WRITERS[writer]
+    write(of_many(0.0), tmp_path / name)
 
-    tracemalloc.start()
-    try:
-        facts = checkpoint.inspect(Place(), str(tmp_path / name))
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    facts, peak = looked(tmp_path / name)
 
     assert facts["tensors"] == COUNT
     assert not facts["faults"]
     assert peak - (1 << 20) < COUNT * EACH  # 1 MiB: buffers, and modules that are imported
+
+
+@pytest.mark.parametrize("writer", ["torch", "legacy", "safetensors"])
+@pytest.mark.parametrize("value", [0.0, 1.0, float("nan")])
+def test_memory_of_values(tmp_path, writer, value):
+    """
+    Values of many tensors are looked into within the same bound, and whatever is wrong with all of them: the first are
+    told in the order of the file, the others counted.
+    """
+    write, name = WRITERS[writer]
+    write(of_many(value), tmp_path / name)
+
+    facts, peak = looked(tmp_path / name, "content", finite=True)
+
+    (row,) = facts["files"]
+    told = row["faults"] + row["warnings"]
+    assert facts["content"]["values"] == 6 * COUNT
+    assert len(told) == 16 * (value != 1)
+    assert [each["where"] for each in told] == sorted(each["where"] for each in told)
+    assert sum(row["more"].values()) == (COUNT - 16) * (value != 1)
+    assert peak - (4 << 20) < COUNT * EACH  # two blocks, and a thousand segments for each thread
 
 
 def test_claims(tmp_path):

@@ -25,7 +25,7 @@ BLOCK = 1 << 18
 WIDEST = 1 << 20
 CACHE = "/sys/devices/system/cpu/cpu0/cache/index2/size"
 SEGMENT = 1 << 24
-RUN = 1 << 12
+RUN = 1 << 10
 """Segments that are held at a time by each thread."""
 THREADS = 4
 AHEAD = 8

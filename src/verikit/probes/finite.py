@@ -8,13 +8,14 @@ element by element:
 With numpy or, failing that, torch; without either it would take for ever, and is `unsupported`.
 """
 
+import heapq
 import re
 import sys
 import threading
 from contextlib import nullcontext
 from functools import partial
 
-from verikit.probes.formats.layout import BITS, elements
+from verikit.probes.formats.layout import BITS, MANY, elements
 from verikit.probes.place import CannotSee
 
 PAGE = 4096
@@ -26,6 +27,8 @@ WAIT = 64
 """Blocks, at most, after some with large numbers in which small ones are not counted on: twice as many each time."""
 TRIES = 1 << 20
 """Steps that one file may take to find whose such numbers are."""
+KINDS = {"bad": "nonfinite", "score": "nonfinite", "zero_tensor": "zero_tensor", "zero_page": "zero_page"}
+"""What there is to tell of tensors, and the kind of fault or warning that it is."""
 
 # Bytes of a number, and the bits that are all set in NaN and Inf.
 EXPONENT = {
@@ -80,6 +83,23 @@ class Area:
         return self
 
 
+class First:
+    """Of things that come in any order the `MANY` that lie first, and how many there were."""
+
+    def __init__(self):
+        self.count, self._heap = 0, []
+
+    def add(self, place, thing):
+        """One more; equal places in the order in which they come."""
+        self.count += 1
+        push = heapq.heappush if self.count <= MANY else heapq.heappushpop
+        push(self._heap, (-place, -self.count, thing))
+
+    def __iter__(self):
+        """(place, thing) in order."""
+        return ((-place, thing) for place, _, thing in sorted(self._heap, reverse=True))
+
+
 class Tally:
     """What one thread has seen of an area."""
 
@@ -100,13 +120,13 @@ def scanner(place, layout):
 class Scanner:
     """What looks into the numbers of one file, and what was found in them.
 
-    Areas come when it is their turn and go when they are done: of 10^5 tensors only those with something to tell are kept.
+    Areas come when it is their turn and go when they are done: of 10^5 tensors only those are kept that will be told.
     """
 
     def __init__(self, layout):
         self.layout, self.values, self.by, self.left = layout, 0, None, TRIES
         self.here, self.packed = _numbers_of(layout)
-        self.begun, self.telling = set(), []
+        self.begun, self.found = set(), {kind: First() for kind in KINDS}
         self.lock, self.quiet = threading.Lock(), nullcontext
 
     def engage(self, module, engine):
@@ -171,8 +191,7 @@ class Scanner:
                 self.begun.add(area)
                 return
             self.begun.discard(area)
-            if area.bad or area.zero is not None or not area.nonzero:
-                self.telling.append(area)
+            self._done(area)
 
     # Whose a bad number is.
 
@@ -234,32 +253,51 @@ class Scanner:
 
     # What came of it.
 
+    def _done(self, area):
+        """Keeps what there is to tell of an area that is over."""
+        place = self._where(area, area.begin)
+        for row, nan, inf, at in (area.bad or {}).values():
+            score = row.shape == () and _beside_no_weights(self.layout.root, row.name)
+            self.found["score" if score else "bad"].add(place, (area, row, nan, inf, at))
+        if not area.nonzero and area.left <= 0:
+            self.found["zero_tensor"].add(place, (area, area.rows[0].name))
+        elif area.zero is not None:
+            self.found["zero_page"].add(place, (area, area.rows[0].name))
+
     def tell(self):
-        """Tells the layout what was found: values not finite are faults, zeros are signs."""
-        for area in sorted([*self.telling, *self.begun], key=lambda area: self._where(area, area.begin)):
-            for row, nan, inf, at in (area.bad or {}).values():
-                what = "tensor %r has %s%s, the first at %s"
-                words = " and ".join("{:,} {}".format(n, word) for n, word in ((nan, "NaN"), (inf, "Inf")) if n)
-                least = "at least " if area.more else ""
-                said = what % (row.name, least, words, self._index(area, row, at))
-                if row.shape == () and _beside_no_weights(self.layout.root, row.name):
-                    said += "; it stands beside no weights: a score that nothing has beaten yet may be so"
-                    self.layout.warn("nonfinite", said, self._where(area, at))
-                else:
-                    self.layout.fault("nonfinite", said, self._where(area, at))
-            self._zeros(area)
+        """Tells the layout the first of each kind that was found: values not finite are faults, zeros are signs."""
+        for area in self.begun:
+            self._done(area)
+        rows = [(place, kind, thing) for kind, first in self.found.items() for place, thing in first]
+        for _, kind, thing in sorted(rows, key=lambda row: row[0]):
+            getattr(self, "_" + kind)(*thing)
+        for kind, first in self.found.items():
+            if first.count > MANY:
+                self.layout.more[KINDS[kind]] = self.layout.more.get(KINDS[kind], 0) + first.count - MANY
+
+    def _bad(self, area, row, nan, inf, at):
+        self.layout.fault("nonfinite", self._words(area, row, nan, inf, at), self._where(area, at))
+
+    def _score(self, area, row, nan, inf, at):
+        said = self._words(area, row, nan, inf, at)
+        said += "; it stands beside no weights: a score that nothing has beaten yet may be so"
+        self.layout.warn("nonfinite", said, self._where(area, at))
+
+    def _words(self, area, row, nan, inf, at):
+        what = "tensor %r has %s%s, the first at %s"
+        words = " and ".join("{:,} {}".format(n, word) for n, word in ((nan, "NaN"), (inf, "Inf")) if n)
+        return what % (row.name, "at least " if area.more else "", words, self._index(area, row, at))
+
+    def _zero_tensor(self, area, name):
+        self.layout.warn("zero_tensor", "tensor %r is all zeros" % name, self._where(area, area.begin))
+
+    def _zero_page(self, area, name):
+        inside = "" if area.record is None else " of the unpacked record"
+        what = "tensor %r has whole blocks of 4 KiB that are zeros, the first at byte %d%s"
+        self.layout.warn("zero_page", what % (name, area.zero, inside), self._where(area, area.zero))
 
     def _where(self, area, at):
         return at if area.record is None else area.record.offset
-
-    def _zeros(self, area):
-        name = area.rows[0].name
-        if not area.nonzero and area.left <= 0:
-            self.layout.warn("zero_tensor", "tensor %r is all zeros" % name, self._where(area, area.begin))
-        elif area.zero is not None:
-            inside = "" if area.record is None else " of the unpacked record"
-            what = "tensor %r has whole blocks of 4 KiB that are zeros, the first at byte %d%s"
-            self.layout.warn("zero_page", what % (name, area.zero, inside), self._where(area, area.zero))
 
 
 def _beside_no_weights(root, name):

@@ -91,6 +91,15 @@ class Window:
         return data
 
 
+def _longer(column, number):
+    """The column of numbers with one more; a list, from where it holds a claim beyond any file."""
+    try:
+        column.append(number)
+    except OverflowError:
+        return [*column, number]
+    return column
+
+
 class Tensors:
     """The tensors of a layout, each a `Tensor` when asked for by number or in turn; kept in columns.
 
@@ -111,10 +120,7 @@ class Tensors:
         self._forms.append(self._known.setdefault(form, form))
         if len(self._known) > SHARED:
             self._known.clear()
-        try:
-            self._offsets.append(NOWHERE if offset is None else offset)
-        except OverflowError:  # a claim beyond any file
-            self._offsets = [*self._offsets, offset]
+        self._offsets = _longer(self._offsets, NOWHERE if offset is None else offset)
 
     def __len__(self):
         return len(self._names)
@@ -142,12 +148,49 @@ class Tensors:
             yield offsets[number], forms[number][2], number
 
 
+class Spans:
+    """The stored bytes of a layout, each a `Span` when asked for in turn; kept in columns."""
+
+    __slots__ = ("_names", "_offsets", "_rest", "_sizes", "_under")
+
+    def __init__(self):
+        self._under, self._names, self._rest, self._offsets, self._sizes = [], [], [], array("q"), array("q")
+
+    def add(self, under, name, offset, nbytes, crc=None, method=0, size=None):
+        """One more, called `under + name`; size: where it is not `nbytes`."""
+        self._under.append(under)
+        self._names.append(name)
+        self._rest.append(_PLAIN if crc is None and not method and size is None else (crc, method, size))
+        self._offsets, self._sizes = _longer(self._offsets, offset), _longer(self._sizes, nbytes)
+
+    def append(self, span):
+        """One more, as `Span`."""
+        self.add("", *span)
+
+    @property
+    def ordered(self):
+        """Whether they come in the order of their offsets."""
+        return all(map(int.__le__, self._offsets, self._offsets[1:]))
+
+    def __len__(self):
+        return len(self._names)
+
+    def __iter__(self):
+        for under, name, offset, nbytes, (crc, method, size) in zip(
+            self._under, self._names, self._offsets, self._sizes, self._rest
+        ):
+            yield Span(under + name, offset, nbytes, crc, method, nbytes if size is None else size)
+
+
+_PLAIN = (None, 0, None)
+
+
 class Layout:
     """What is known of one file or folder, gathered by its format module."""
 
     def __init__(self, path="", size=0, format=None):
         self.path, self.size, self.format = path, size, format
-        self.tensors, self.spans, self.members = Tensors(), [], []
+        self.tensors, self.spans, self.members = Tensors(), Spans(), []
         self._places = {}
         self.tree, self.notes = {}, {}
         self.faults, self.warnings, self.unknowns = [], [], []
@@ -171,7 +214,7 @@ class Layout:
 
     def span(self, name, offset, nbytes, crc=None, method=0, size=None):
         """Stored bytes to be read at content depth."""
-        self.spans.append(Span(name, offset, nbytes, crc, method, nbytes if size is None else size))
+        self.spans.add("", name, offset, nbytes, crc, method, size)
 
     def member(
         self, path, size=None, least=None, sha256=None, git_sha1=None, required=True, module=None, parts=None, sha1=None

@@ -88,7 +88,7 @@ def _storages(file, at, names, storages, layout):
             what = "storage {} has {:,} elements, the pickle says {:,}"
             raise Broken("bad_size", what.format(key, count, storage.nbytes * 8 // BITS[storage.dtype]), at)
         starts[key] = file.base + at + 8
-        layout.span("storage " + key, file.base + at + 8, storage.nbytes)
+        layout.spans.add("storage ", key, file.base + at + 8, storage.nbytes)
         at += 8 + storage.nbytes
     if at < file.size:
         layout.fault("trailing", "{:,} bytes follow the last storage".format(file.size - at), at)
