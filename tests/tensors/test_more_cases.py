@@ -622,7 +622,7 @@ def test_what_is_there_as_no_tensor(tmp_path):
     two = examine_here(TensorShapeSane(tmp_path / "hs_0.pt", "state.lr: [1]; step: i64[]; x: [2]"))
     assert (
         two.reason
-        == "hs_0.pt:state.lr: a float, not a tensor; hs_0.pt:step: a int, not a tensor of i64; hs_0.pt:x: missing"
+        == "hs_0.pt:state.lr: a float, not a tensor; hs_0.pt:step: an int, not a tensor of i64; hs_0.pt:x: missing"
     )
     under = examine_here(TensorShapeSane(tmp_path / "hs_0.pt", "lr: f32[1]; w: [2]", under="state."))
     assert under.reason == "hs_0.pt:lr: a float, not a tensor of f32"

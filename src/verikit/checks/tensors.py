@@ -236,6 +236,7 @@ class TensorShapeSane(Check):
             finite=self.values != "none",
             metadata=_metadata(facts, files),
             shards=frozenset((facts.get("index") or EMPTY)["files"]),
+            left=frozenset(facts.get("left", ())),
             together=together,
         )
         outcome = solver.run()
@@ -281,6 +282,7 @@ class TensorShapeSane(Check):
             self.compiled,
             self.config if given else facts.get("config"),
             "config" if given else facts.get("config_file", "config"),
+            "" if given else facts.get("config_missing") or "",
         )
 
     def _decided(self, seen: Seen, drawn: Drawn, scanned: Facts = None) -> Finding:
@@ -302,11 +304,7 @@ class TensorShapeSane(Check):
             sentence = "; ".join(words for _, words in outcome.unknown[:TOLD])
             left = len(outcome.unknown) - TOLD
             more = f" (and {left} more)" if left > 0 else ""
-            no_config = (
-                facts.get("config_missing") and not isinstance(self.config, Mapping) and "has no key" in sentence
-            )
-            why = f"; {facts['config_missing']}" if no_config else ""
-            return Finding(UNKNOWN, sentence + why + more, cause=Cause(outcome.unknown[0][0]), facts=told)
+            return Finding(UNKNOWN, sentence + more, cause=Cause(outcome.unknown[0][0]), facts=told)
         if outcome.examined == outcome.extra and not any(
             rule.kind in ("files", "meta", "config") for rule in self.compiled.spec.rules
         ):
@@ -510,6 +508,7 @@ def _coverage(drawn: Drawn | None, scanned: Facts) -> Any:
 
 def _value_faults(outcome: Outcome, drawn: Drawn, scanned: Facts) -> None:
     """What the scan answered; wants that nobody looked at are no pass."""
+    broken = {fault.file for fault in outcome.faults if fault.kind == "file"}
     left = sum((e.file, e.name) not in outcome.lists for want in outcome.wants for e in want.entries)
     if scanned is None:
         if left:
@@ -518,7 +517,7 @@ def _value_faults(outcome: Outcome, drawn: Drawn, scanned: Facts) -> None:
     for number, file, name, words in scanned["failed"]:
         want = outcome.wants[drawn.numbers[number]]
         outcome.faults.append(want.fault("value", file, name, _expected(want, words)))
-    for _, file, name, words in scanned["untold"]:
+    for _, file, name, words in (row for row in scanned["untold"] if row[1] not in broken):
         where = Entry(file, name, "", ()).where if name else file
         outcome.unknown.append(("unsupported", f"{where}: its values can't be told: {words}"))
     looked = scanned["held"] + len(scanned["failed"]) + len(scanned["untold"]) + scanned["more"]
@@ -653,7 +652,7 @@ def _plain_faults(facts: Facts, files: list[str], outcome: Outcome, compiled: Co
         kind = held.get(file, {}).get(fault.name) if fault.kind == "missing" else None
         if kind:
             wanted = grammar.show_dtypes(compiled.plans[fault.rule].rule.value.dtypes)
-            what = f"a {kind}, not a tensor{f' of {wanted}' if wanted else ''}"
+            what = f"{probe.with_article(kind)}, not a tensor{f' of {wanted}' if wanted else ''}"
             outcome.faults[at] = Fault("dtype", fault.rule, file, fault.name, what)
 
 

@@ -12,6 +12,7 @@ import os
 import re
 
 from verikit.probes import formats
+from verikit.probes.formats import signs
 from verikit.probes.formats.layout import BITS, Broken, Layout, Window, elements, uncollected
 from verikit.probes.place import CannotSee, kind_of
 
@@ -94,7 +95,7 @@ def inspected(place, path, config, under, meta):
                     continue
                 label = label[len(under) :]
             fold.tensor(number, label, row[1], row[2], None if plain else extra_of(layout, row, storages))
-        if layout.format is None and root == path and layout.size:
+        if layout.format is None and root == path and not layout.faults:
             facts["left"].append(name)  # a folder has other things in it; what was named by itself is not left out
         else:
             tell_layout(facts, number, layout)
@@ -206,8 +207,7 @@ def layout_of(place, path):
         module = formats.of_file(head, size)
         layout = Layout(path, size, module)
         if module is None:
-            what = "empty file" if size == 0 else "no format of tensors that is known here"
-            layout.fault("empty", what) if size == 0 else layout.unseen("unsupported", what)
+            tell_what_it_is(layout, head)
             return layout
         try:
             formats.load(module).structure(Window(file, size, path=path), layout)
@@ -217,6 +217,17 @@ def layout_of(place, path):
             else:
                 layout.fault(broken.kind, broken.what, broken.where)
     return layout
+
+
+def tell_what_it_is(layout, head):
+    """What a file is that holds no tensors: a fault where its name leaves no doubt, or a pointer to it lies in its place."""
+    sign = signs.instead(head, layout.size)
+    if layout.size == 0:
+        layout.fault("empty", "empty file")
+    elif sign and layout.path.endswith(ENDINGS if sign[0] == "pointer" else tuple(signs.STRICT)):
+        layout.fault(*sign[:2])
+    else:
+        layout.unseen("unsupported", "no format of tensors that is known here" + (": " + sign[1] if sign else ""))
 
 
 def dtype_name(dtype):
@@ -576,7 +587,7 @@ def nested(subject, prefix, depth):
         return
     for key, value in items:
         name = prefix + "." + key if prefix else key
-        if hasattr(value, "shape") and hasattr(value, "dtype"):
+        if hasattr(value, "dtype") and (getattr(value, "is_nested", False) or hasattr(value, "shape")):
             yield name, value
         elif hasattr(value, "keys") or (isinstance(value, (list, tuple)) and any(hasattr(v, "shape") for v in value)):
             yield from nested(value, name, depth + 1)
@@ -596,12 +607,28 @@ def live_rows(subject, under, how):
                 short = known[dtype] = dtype_name(dtype)
             yield name[len(under) :], short, tensor.shape, held(tensor) if how else None
         except AttributeError:
-            yield name[len(under) :], "a " + type(tensor).__name__, (), None
+            yield name[len(under) :], with_article(type(tensor).__name__), (), None
+        except RuntimeError:  # torch's nested tensors have no shape
+            yield name[len(under) :], "a nested tensor", (), None
+
+
+def with_article(kind):
+    return ("an " if kind[:1].lower() in "aeiou" else "a ") + kind
+
+
+def odd_layout(tensor):
+    """The layout of a torch tensor without strides: sparse, nested; "" for all others."""
+    if getattr(tensor, "is_nested", False):
+        return "nested"
+    layout = str(getattr(tensor, "layout", "") or "").rpartition(".")[2]
+    return layout if layout.startswith(("sparse", "_mkldnn", "jagged")) else ""
 
 
 def held(tensor):
     """How a live tensor is held: device, strides, storage; only what it tells."""
     out = {"device": str(getattr(tensor, "device", "cpu") or "cpu")}
+    if odd_layout(tensor):
+        return out
     strides = tensor.stride() if callable(getattr(tensor, "stride", None)) else getattr(tensor, "strides", None)
     shape = tuple(tensor.shape)
     if strides is not None:

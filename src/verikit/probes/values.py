@@ -10,7 +10,7 @@ from verikit.probes import packing, scan
 from verikit.probes.formats import arrow_columns, parquet_pages
 from verikit.probes.formats.layout import Broken, Window, elements
 from verikit.probes.place import CannotSee
-from verikit.probes.tensors import dtype_name, layout_of, live_tensors
+from verikit.probes.tensors import dtype_name, layout_of, live_tensors, odd_layout
 
 KEPT = 200
 """Failures that are told; the rest are counted."""
@@ -294,10 +294,10 @@ def held_tensor(np, tensor):
         return "numpy is not there to read values with"
     if str(getattr(tensor, "device", "")) == "meta":
         return "it is on meta: it has no values"
-    dtype = dtype_name(tensor.dtype)
+    dtype, layout = dtype_name(tensor.dtype), odd_layout(tensor)
     width = width_of(dtype)
-    if width is None:
-        return scan.unreadable(dtype)
+    if width is None or layout:
+        return "its layout is %s, and it has no strides" % layout if layout else scan.unreadable(dtype)
     tensor = detached(tensor)
     if callable(getattr(tensor, "stride", None)):
         out = written_out(tensor.shape, tensor.stride(), width)

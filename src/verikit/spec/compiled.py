@@ -203,10 +203,13 @@ MISSING = object()
 
 
 class Constants:
-    """Dims given by number or by config, each with where its number comes from."""
+    """Dims given by number or by config, each with where its number comes from.
 
-    def __init__(self, compiled: Compiled, config: Any, config_name: str) -> None:
-        self._exprs, self._config, self._file = compiled.exprs, config, config_name
+    missing: why there is no config, if it could not be read.
+    """
+
+    def __init__(self, compiled: Compiled, config: Any, config_name: str, missing: str = "") -> None:
+        self._exprs, self._config, self._file, self.missing = compiled.exprs, config, config_name, missing
         self._known: dict[str, Bound] = {}
 
     def __contains__(self, name: str) -> bool:

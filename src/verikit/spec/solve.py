@@ -32,6 +32,9 @@ from verikit.spec.rows import Absent, Bound, Entry, Fault, Outcome, Want, joined
 
 FINITE = predicates.Atom("finite")
 
+KEYS = 4
+"""Keys that are named of a config that is not there."""
+
 
 class Solver:
     """One solving: the tensors of one host against one compiled spec."""
@@ -48,9 +51,13 @@ class Solver:
         metadata: Mapping[str, Mapping[str, str | None] | None] | None = None,
         together: int = 1,
         shards: frozenset[str] = frozenset(),
+        left: frozenset[str] = frozenset(),
     ) -> None:
-        """shards: files that an index names, each with tensors of its own; others of one kind are samples of it."""
-        self.together, self.shards = together, shards
+        """shards: files that an index names, each with tensors of its own; others of one kind are samples of it.
+
+        left: files of no known format, which are left out.
+        """
+        self.together, self.shards, self.left = together, shards, left
         self.finite, self.metadata = finite, metadata or {}
         self.compiled, self.files, self.constants, self.strict = compiled, files, constants, strict
         skip = [re.compile(names.parse(pattern).regex()) for pattern in ignore]
@@ -71,6 +78,7 @@ class Solver:
         self.companions: list[Entry] = []
         self.wanted: dict[str, Want] = {}
         self.unbound: set[str] = set()
+        self.lacking: list[str] = []
         self.wanted_alike: dict[tuple[Any, ...], Want] = {}
         self.fitting: dict[tuple[Any, ...], list[Want]] = {}
         self.spoken: dict[int, Speech] = {}
@@ -111,6 +119,10 @@ class Solver:
             self.values(plan, matches[plan.number])
             self.told(plan)
         self.extras(matches)
+        if self.lacking:  # one thing is missing, however many keys it has
+            more = f" and {len(self.lacking) - KEYS} more keys" if len(self.lacking) > KEYS else ""
+            needs = f"{self.constants.missing}, of which the spec needs {', '.join(self.lacking[:KEYS])}{more}"
+            self.out.unknown.insert(0, ("missing", needs))
         self.out.dims = self.whole_check_dims()
         return self.out
 
@@ -199,9 +211,9 @@ class Solver:
         """Its dtype, its rank, and which axis is which."""
         if plan.rule.forbidden:
             return
-        if (value.dtypes is not None and entry.dtype not in value.dtypes) or entry.dtype.startswith("a "):
+        if (value.dtypes is not None and entry.dtype not in value.dtypes) or entry.dtype.startswith(NO_TENSOR):
             self.dtype_fault(plan, entry, value.dtypes)
-        if value.axes is None or entry.dtype.startswith("a "):  # a list, a str: no tensor, and told as such
+        if value.axes is None or entry.dtype.startswith(NO_TENSOR):  # a list, a str: no tensor, and told as such
             return
         key = (plan.number, entry.shape, *[captured[name] for name in self.speeches[plan.number].inner])
         if key not in self.alikes:
@@ -477,7 +489,9 @@ class Solver:
         if name in self.unbound:
             return
         self.unbound.add(name)
-        if name.startswith("config."):
+        if name.startswith("config.") and self.constants.missing:
+            self.lacking.append(name.removeprefix("config."))
+        elif name.startswith("config."):
             self.tell("missing", f"{self.constants.lack(name)}, which {plan.rule.key} needs")
         else:
             self.tell("ambiguous", f"nothing in the data binds {name}, which {plan.rule.key} needs")
@@ -659,9 +673,10 @@ class Solver:
                 if not rule.optional:
                     self.cannot(error.name, plan)
         elif rule.kind == "meta":
-            for file in self.files:
-                if rule.file is not None and not self.in_file(plan, file):
-                    continue
+            asked = [f for f in self.files if f not in self.left and (rule.file is None or self.in_file(plan, f))]
+            if not asked and not rule.optional:
+                self.tell("nothing_seen", f"{rule.key}: there is no file that could say it")
+            for file in asked:
                 row = self.metadata.get(file, {})
                 if row is None:  # a file that could not be read is told as such
                     self.tell("unsupported", f"{file}: its metadata can't be told")
@@ -860,6 +875,10 @@ class Solver:
             self.tell("unsupported", f"{entry.where}: can't tell whether it is {part}: {words}")
         elif not verdict:
             self.fault("held", plan, entry, f"{words}, expected {part}")
+
+
+NO_TENSOR = ("a ", "an ")
+"""How the dtype begins of what is none: a list, an int."""
 
 
 def numbers_of(captured: Mapping[str, str]) -> dict[str, int]:

@@ -61,7 +61,7 @@ class Given(Constants):
     """Names with the values that one host had for them."""
 
     def __init__(self, names: Mapping[str, Any]) -> None:
-        self._file = "config"
+        self._file, self.missing = "config", ""
         self._known = {name: Bound(value, origin) for name, (value, origin) in names.items()}
 
     def __contains__(self, name: str) -> bool:
