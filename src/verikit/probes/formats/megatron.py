@@ -11,6 +11,7 @@ import os
 import re
 
 from verikit.probes.formats import copies, dcp, folders
+from verikit.probes.formats.layout import Broken, elements
 from verikit.probes.formats.pickle_walk import Call
 
 TRACKER = "latest_checkpointed_iteration.txt"
@@ -82,39 +83,29 @@ def _iteration(place, folder, names, inner, layout):
 
 def _ranks(place, where, names, prefix, layout):
     """Every rank of the grid is there, with the same files."""
-    cells = {
-        tuple(int(part) for part in match.groups() if part is not None): match.group()
-        for match in map(RANK.match, names)
-        if match
-    }
-    depth = {len(cell) for cell in cells}
-    if len(depth) > 1:
-        layout.fault(
-            "mismatch",
-            "folders of ranks are named in different ways, such as %s" % ", ".join(sorted(cells.values())[:3]),
-        )
-        return
-    sizes = [max(cell[axis] for cell in cells) + 1 for axis in range(depth.pop())]
-    total = 1
-    for size in sizes:
-        total *= size
-    if len(cells) != total:
-        layout.fault("missing", "%d ranks are there of a grid of %s" % (len(cells), " x ".join(map(str, sizes))))
-    there = {name: place.listdir(os.path.join(where, name)) for name in cells.values()}
-    for name in sorted(there):
-        folders.unfinished(there[name], layout, "%s%s/" % (prefix, name))
-    files = {name: frozenset(each for each in found if each.endswith(".pt")) for name, found in there.items()}
-    every = (
-        frozenset().union(*files.values()) | {"model_optim_rng.pt"}
-        if any("model_optim_rng.pt" in found for found in files.values())
-        else frozenset().union(*files.values())
-    )
+    ranks = [match.group() for match in map(RANK.match, names) if match]
+    _grid(ranks, layout)
+    there = {name: place.listdir(os.path.join(where, name)) for name in sorted(ranks)}
+    for name, found in there.items():
+        folders.unfinished(found, layout, "%s%s/" % (prefix, name))
+    every = {each for found in there.values() for each in found if each.endswith(".pt")}
     if not every:
         layout.fault("missing", "the folders of the ranks hold nothing")
-    for name in sorted(files):
+    for name in there:
         for file in sorted(every):
             # Only the first of the data-parallel ranks writes the distributed optimizer.
             layout.member("%s%s/%s" % (prefix, name, file), required=file != "distrib_optim.pt")
+
+
+def _grid(ranks, layout):
+    """The numbers in the names of ranks fill a grid, from 0 to the greatest along each axis."""
+    cells = {tuple(int(part) for part in RANK.match(name).groups() if part is not None) for name in ranks}
+    if len({len(cell) for cell in cells}) > 1:
+        names = ", ".join(sorted(ranks)[:3])
+        raise Broken("mismatch", "folders of ranks are named in different ways, such as %s" % names)
+    sizes = [max(numbers) + 1 for numbers in zip(*cells)]
+    if len(cells) != elements(sizes):
+        layout.fault("missing", "%d ranks are there of a grid of %s" % (len(cells), " x ".join(map(str, sizes))))
 
 
 def relate(layout, members):
@@ -127,18 +118,16 @@ def relate(layout, members):
         if step is not None and inside.isdigit() and int(inside) != step:
             layout.fault("mismatch", "%s is of iteration %s, its folder of %d" % (path, inside, step))
     for path, part in members.items():
-        match, told = _of_rank(path), _arguments(part)
-        wide = told.get("tensor_model_parallel_size", 0)
-        if (
-            match
-            and wide > 1
-            and told.get("rank", 0) >= 0
-            and "rank" in told
-            and told["rank"] % wide != int(match.group(1))
-        ):
-            what = "%s was saved by rank %d by its arguments, which is tensor-parallel rank %d"
-            layout.warn("mismatch", what % (path, told["rank"], told["rank"] % wide))
+        _by_its_name(path, _arguments(part), layout)
     _as_said(layout, [_arguments(part) for part in members.values()], list(filter(None, map(_of_rank, members))))
+
+
+def _by_its_name(path, told, layout):
+    """The tensor-parallel rank in a path is the one that its own arguments tell."""
+    match, rank, wide = _of_rank(path), told.get("rank", -1), told.get("tensor_model_parallel_size", 0)
+    if match and wide > 1 and rank >= 0 and rank % wide != int(match.group(1)):
+        what = "%s was saved by rank %d by its arguments, which is tensor-parallel rank %d"
+        layout.warn("mismatch", what % (path, rank, rank % wide))
 
 
 def _as_said(layout, arguments, ranks):

@@ -97,22 +97,26 @@ def relate(layout, members):
     file = members.get("optimizer.pt")
     if file is not None and layout.notes.get("step"):
         _states(file, layout)
-    moments = [row for row in file.tensors if MOMENTS.match(row.name)] if file else []
-    if not weights or not moments or any(members[path].faults for path in members if WEIGHTS.match(path)):
+    if file is not None and not any(members[path].faults for path in members if WEIGHTS.match(path)):
+        adapter = any(path.startswith("adapter_model") for path in members)
+        _moments([row for row in file.tensors if MOMENTS.match(row.name)], weights, adapter, layout)
+
+
+def _moments(moments, weights, adapter, layout):
+    """The optimizer's moments have shapes that the weights have; of an adapter, every tensor has some."""
+    if not weights or not moments:
         return
+    kind = MOMENTS.match(moments[0].name).group(1)
     have = Counter(tuple(row.shape) for row in weights)
-    want = Counter(tuple(row.shape) for row in moments if row.name.endswith(MOMENTS.match(moments[0].name).group(1)))
-    lacks = want - have
-    if lacks:
-        shape, count = next(iter(lacks.items()))
-        what = "the optimizer has moments for %d more tensors of shape %s than there are weights" % (count, list(shape))
-        layout.fault("mismatch", what)
+    want = Counter(tuple(row.shape) for row in moments if row.name.endswith(kind))
+    for shape, count in list((want - have).items())[:1]:
+        what = "the optimizer has moments for %d more tensors of shape %s than there are weights"
+        layout.fault("mismatch", what % (count, list(shape)))
     rest = have - want
-    if rest and any(path.startswith("adapter_model") for path in members):
+    if rest and adapter:
         shape, count = next(iter(rest.items()))
-        layout.fault(
-            "mismatch", "the optimizer has no moments for %d adapter tensors of shape %s" % (count, list(shape))
-        )
+        what = "the optimizer has no moments for %d adapter tensors of shape %s"
+        layout.fault("mismatch", what % (count, list(shape)))
     elif rest:
         layout.notes["without_moments"] = sum(rest.values())  # frozen, tied, or buffers
 
