@@ -96,6 +96,31 @@ class TestReason:
         assert "a is cut; b is empty" == verify(a | b).root.reason
         assert "a is fine" == verify(Says("/a").on(on("g", "pass", "a is fine")) | b).root.reason
 
+    def test_of_what_passes_tells_all_its_hosts(self):
+        """
+        What passes on several hosts is told for all of them, each reason once; of other claims only the first is told.
+        """
+        alike = Says("/x").on(*(on(name, "pass", "fine") for name in "abc"))
+        counts = Says("/x").on(*(on(f"h{n}", "pass", f"{n} files") for n in range(6)))
+        other = Says("/y").on(on("z", "pass", "well"))
+
+        assert "on a, b, c: fine" == verify(alike).root.reason
+        assert "on a, b, c: fine" == verify(alike & other).root.reason
+        assert "well" == verify(other & alike).root.reason
+        assert (
+            "on h0: 0 files; on h1: 1 files; on h2: 2 files; on h3: 3 files (and 2 more)" == verify(counts).root.reason
+        )
+
+    def test_tells_a_host_once(self):
+        """
+        What a host says of itself is not led in by its name twice.
+        """
+        report = verify(
+            Says("/x").on(on("a", "?", "a: no answer"), on("b", "?", "b: no answer"), on("c", "pass", "c: fine"))
+        )
+
+        assert "on a, b: no answer" == report.root.reason
+
     def test_is_bounded(self):
         """
         From the eleventh on reasons, and from the fifth on hosts of the same one, are counted.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -43,6 +43,18 @@ def _on(hosts: list[str]) -> str:
     more = len(names) - NAMED
     rest = f" and {more:,} more host{'s' * (more > 1)}" if more > 0 else ""
     return f"on {', '.join(names[:NAMED])}{rest}: " if names else ""
+
+
+def _in_a_row(leaves: Iterable[Result], hosts: bool, most: int) -> str:
+    """Each reason of these leaves once, with its hosts if they are to be told, up to so many."""
+    hosts_of: dict[str, list[str]] = {}
+    for leaf in leaves:
+        reason = (
+            leaf.reason.removeprefix(f"{leaf.host}: ") if hosts else leaf.reason
+        )  # the host's own words begin with it
+        hosts_of.setdefault(reason, []).extend([leaf.host] if leaf.host else [])
+    told = [f"{_on(named) if hosts else ''}{reason}" for reason, named in hosts_of.items()]
+    return "; ".join(told[:most]) + (f" (and {len(told) - most:,} more)" if len(told) > most else "")
 
 
 def _line(value: str | None) -> str | None:
@@ -119,21 +131,19 @@ class Result:
     def reason(self) -> str:
         """The leaf's reason; of a node that does not pass, those of all leaves that decided it, each once.
 
+        Of a node that passes it is that of the first leaf, on all of its hosts.
         Where several hosts were looked at, each begins with its own: `on gpu02: …`, `on gpu02, gpu03: …`.
         """
         if self.is_leaf:
             return self.finding.reason if self.finding else self.note
         if self.verdict is PASS:
-            return self.deciding.reason
-        told = self._told()
-        return "; ".join(told[:TOLD]) + (f" (and {len(told) - TOLD:,} more)" if len(told) > TOLD else "")
+            return self._passed()
+        return _in_a_row(self.deciders(), self.several_hosts, TOLD)
 
-    def _told(self) -> list[str]:
-        hosts_of: dict[str, list[str]] = {}
-        for leaf in self.deciders():
-            hosts_of.setdefault(leaf.reason, []).extend([leaf.host] if leaf.host else [])
-        on = _on if self.several_hosts else lambda hosts: ""
-        return [f"{on(hosts)}{reason}" for reason, hosts in hosts_of.items()]
+    def _passed(self) -> str:
+        first = self.deciding
+        alike = [leaf for leaf in self.deciders() if leaf.title == first.title]
+        return _in_a_row(alike, True, NAMED) if len({leaf.host for leaf in alike if leaf.host}) > 1 else first.reason
 
     @property
     def several_hosts(self) -> bool:
