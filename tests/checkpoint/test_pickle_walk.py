@@ -15,7 +15,7 @@ from hypothesis import given, settings
 
 from verikit import FAIL, PASS, UNKNOWN, checkpoint_layout
 from verikit.checks.checkpoint import CheckpointIntact
-from verikit.probes.formats import pickle_names
+from verikit.probes.formats import pickle_names, torch_idiom
 from verikit.probes.formats.layout import Broken, Layout
 from verikit.probes.formats.pickle_walk import Call, Long, walk
 from verikit.probes.place import CannotSee
@@ -75,6 +75,94 @@ def test_any_bytes(data):
         walk(data)
     except (Broken, CannotSee):
         pass
+
+
+# Opcodes over plain values, and names that do nothing but hold some.
+PLAIN = [
+    b"K\1", b"K\0", b"J\xff\xff\xff\xff", b"N", b"\x88", b"X\1\0\0\0a", b"C\1b", b"G" + bytes(8), b")", b"]", b"}", b"\x8f",
+    b"(", b"t", b"l", b"d", b"\x91", b"\x85", b"\x86", b"\x87", b"a", b"e", b"s", b"u", b"\x90", b"b", b"0", b"1", b"2", b"R",
+    b"\x81", b"\x92", b"\x94", b"h\0", b"q\0", b"\x96\3" + bytes(7) + b"abc", b"\x97", b"\x98", b"o",
+    b"ccollections\nOrderedDict\n", b"ccollections\nOrderedDict\n)R", b"ccollections\ndefaultdict\n)R",
+    b"cbuiltins\nset\n", b"cbuiltins\nfrozenset\n", b"cbuiltins\nlist\n", b"cargparse\nNamespace\n)\x81",
+]  # fmt: skip
+
+
+@settings(max_examples=3000, deadline=None)
+@given(opcodes=st.lists(st.sampled_from(PLAIN), min_size=1, max_size=10))
+def test_what_an_unpickler_takes_the_walk_takes(opcodes):
+    """
+    Whatever Python's unpickler, in C or in Python, builds of plain opcodes is no fault for the walk.
+    """
+    data = b"\x80\5" + b"".join(opcodes) + b"."
+
+    if any(loads(load, data) for load in (pickle.loads, pickle._loads)):
+        walk(data, idioms=torch_idiom.TENSORS)
+
+
+def loads(load, data):
+    try:
+        load(data)
+    except Exception:
+        return False
+    return True
+
+
+# What both refuse, whoever loads it.
+SENSELESS = {
+    "a number that is called": b"K\1)R",
+    "a text that is called": b"X\1\0\0\0a)R",
+    "a list that is made an object of": b"])\x81",
+    "a call with a number for arguments": b"ccollections\nOrderedDict\nK\1R",
+    "an item appended to a number": b"K\1K\2a",
+    "items appended to a text": b"X\1\0\0\0a(K\1e",
+    "an item appended to a dict": b"}K\1a",
+    "an item of a tuple that is set": b"K\1\x85K\0K\2s",
+    "items of a number that are set": b"K\1(K\0K\2u",
+    "an item beyond a list": b"]K\5K\0s",
+    "an item of a list by a name": b"]NaX\1\0\0\0aK\0s",
+    "a dict that is a key": b"}}K\0s",
+    "the state of a number": b"K\1}X\1\0\0\0aNsb",
+    "the state of a list": b"]}X\1\0\0\0aNsb",
+    "a number made read-only": b"K\1\x98",
+    "a list made read-only": b"]\x98",
+    "a buffer that no file has": b"\x97",
+    "one within a list": b"]\x97a",
+}
+
+
+@pytest.mark.parametrize("name", SENSELESS)
+def test_what_no_unpickler_takes(tmp_path, name):
+    """
+    Opcodes that Python and torch refuse are a fault in a file of torch's; buffers beside a plain pickle may be somewhere.
+    """
+    data = b"\x80\5" + SENSELESS[name] + b"."
+    assert not any(loads(load, data) for load in (pickle.loads, pickle._loads))
+    (tmp_path / "m.pkl").write_bytes(data)
+
+    alone = examine_here(CheckpointIntact(tmp_path / "m.pkl"))
+    within = examine_here(CheckpointIntact(corpus.rebuilt(lambda records: {**records, "data.pkl": data})(tmp_path)))
+
+    assert alone.verdict is (UNKNOWN if "buffer that" in name or "one within" in name else FAIL), alone.reason
+    assert within.verdict is FAIL, within.reason
+
+
+@pytest.mark.parametrize("data", [b"\x96\3" + bytes(7) + b"abc\x98", b"C\1b\x98", b"N\x94h\0", b"]NaK\0K\5s"])
+def test_rare_and_right(tmp_path, data):
+    """
+    A buffer within the pickle that is made read-only, None from the memo, an item of a list put in another's place.
+    """
+    (tmp_path / "m.pkl").write_bytes(b"\x80\5" + data + b".")
+
+    assert examine_here(CheckpointIntact(tmp_path / "m.pkl")).verdict is PASS
+
+
+def test_names_behind_a_buffer(tmp_path):
+    """
+    Whoever has the buffers would run what comes behind them.
+    """
+    (tmp_path / "m.pkl").write_bytes(b"\x80\5\x970cos\nsystem\n(X\4\0\0\0truetR.")
+
+    assert "would call os.system" in examine_here(CheckpointIntact(tmp_path / "m.pkl")).reason
 
 
 @settings(max_examples=200, deadline=None)

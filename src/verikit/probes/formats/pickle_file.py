@@ -27,7 +27,9 @@ def _next(file, at, layout):
     """The next pickle. Arrays of joblib stand between opcodes, so what breaks off there need not be broken."""
     try:
         return next_pickle(file, at, layout, "pickle")
-    except Broken:
+    except Broken as error:
+        if error.kind == "out_of_band":  # whoever calls pickle.load may have them
+            raise CannotSee("unsupported", error.what) from None
         if WRAPPERS.isdisjoint(layout.globals):
             raise
         raise CannotSee(

@@ -6,7 +6,8 @@
     walk(data).end         the offset after its STOP
 
 Protocols 0 to 5.  Source: Lib/pickletools.py and Lib/pickle.py of CPython; where they differ from Modules/_pickle.c
-(what is forgiven), the walk forgives what either does, so that nothing hides from it that an unpickler would do.
+(what is forgiven), the walk forgives what either does, so that nothing hides from it that an unpickler would do.  What
+both refuse makes no sense: a number that is called, an item of a text that is set, a key that can't be hashed.
 
 Bounds: opcodes, depth of marks, size of one value; beyond them `CannotSee("bound_reached")`.  Memory is that of what is
 built: a value used a thousand times is there once.  Long texts and bytes stay in the file, as `Long`.
@@ -40,6 +41,9 @@ GETATTR = "builtins.getattr"
 
 NESTED = "torch.storage._load_from_bytes"
 """How a storage pickles itself outside of torch.save: as a file of torch's older format, which holds just that storage."""
+
+NOTHING = object()
+"""In the place of the name that an idiom begins with, where there is none: a value of the memo may be None."""
 
 INSIDE = b"\x80\2\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 """What that file begins with."""
@@ -119,7 +123,7 @@ class Walk:
 
     def __init__(self):
         self.root, self.end, self.protocol = None, 0, 0
-        self.names, self.hidden, self.persistent = {}, [], []
+        self.names, self.hidden, self.persistent, self.buffers = {}, [], [], 0
 
     @property
     def globals(self):
@@ -133,7 +137,8 @@ def walk(data, layout=None, where="", start=0, opcodes=OPCODES, build=None, idio
     build: {dotted name: function of the arguments} for calls that the reader knows a smaller form of, or None from it.
     idioms: {dotted name: `Idiom`} for names that a writer always goes on from in the same opcodes.
 
-    A pickle that ends too early, or makes no sense to any unpickler, is `Broken("bad_pickle", what, offset)`;
+    A pickle that ends too early, or makes no sense to any unpickler, is `Broken("bad_pickle", what, offset)`, and one
+    whose values lie in buffers that no file has is `Broken("out_of_band", …)`;
     the names up to there are told all the same: an unpickler would have met them before it gave up.
     """
     machine = _Machine(data, start, build, idioms)
@@ -141,6 +146,9 @@ def walk(data, layout=None, where="", start=0, opcodes=OPCODES, build=None, idio
         with uncollected():
             machine.run(opcodes)
             _bounded_nest([machine.walk.root, machine.hashed])
+        if machine.walk.buffers:
+            what = "%d of its values are in buffers that whoever loads it must give beside it (NEXT_BUFFER)"
+            raise Broken("out_of_band", what % machine.walk.buffers)
     except (IndexError, struct.error):
         raise Broken("bad_pickle", "the pickle breaks off at byte %d" % machine.at, machine.at) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -191,7 +199,7 @@ class _Machine:
         self.memo, self.fetched = {}, _fetched(data)  # only what may be fetched again is kept
         self.numbered, self.beyond = 0, set()  # numbers given out so far: all below the one, and those
         self.build = dict(_PLAIN, **build) if build else _PLAIN
-        self.idioms, self.idiom, self.begins = idioms or {}, None, None
+        self.idioms, self.idiom, self.begins = idioms or {}, None, NOTHING
         self.walk = Walk()
         self.names, self.members, self.inside, self.level = self.walk.names, 0, 0, 0
         self.hashed = []  # nests that are keys, or of sets: an unpickler walks all that they unfold to
@@ -301,7 +309,7 @@ class _Machine:
 
     def remember(self, index, item):
         if index < self.numbered or index in self.beyond:
-            self.begins = None  # an idiom counts on what a number stood for
+            self.begins = NOTHING  # an idiom counts on what a number stood for
         elif index == self.numbered and not self.beyond:
             self.numbered += 1
         elif index > max(len(self.data), ROOM):
@@ -341,6 +349,8 @@ class _Machine:
 
     def called(self, function, args, how=CALLED):
         """The outcome of a call, as a symbol; plain containers as themselves."""
+        if type(args) in _NO_ARGUMENTS:
+            raise TypeError("arguments that are a %s" % type(args).__name__)
         if type(function) is Global:
             if function.name == GETATTR and _member(args):
                 self.members += 1
@@ -360,6 +370,8 @@ class _Machine:
                 return plain
         elif type(function) is Call and function.name == GETATTR:
             function.function.use = CALLED  # a member is a value; what is called was a method
+        elif type(function) in _VALUES:
+            raise TypeError("a %s is called" % type(function).__name__)
         return Call(function, args)
 
     def nested(self, args):
@@ -378,6 +390,7 @@ class _Machine:
             finally:
                 machine.settle()
                 self.join(machine.walk)
+                self.walk.buffers += machine.walk.buffers
             roots.append(machine.walk.root)
             at = machine.walk.end
         if type(roots[3]) is not Persistent:
@@ -406,6 +419,12 @@ class _Machine:
         elif type(target) is Call:
             pairs = [(items[at], items[at + 1]) for at in range(0, len(items), 2)]
             target.items = (target.items or []) + pairs
+        elif type(target) is list:
+            for at in range(0, len(items), 2):
+                if type(items[at]) in _VALUES:  # what is no number in its range, an unpickler refuses too
+                    target[items[at]] = items[at + 1]
+        elif items and type(target) in _FIXED:
+            raise TypeError("an item of a %s is set" % type(target).__name__)
         else:
             _changed(target)
 
@@ -413,6 +432,8 @@ class _Machine:
         key = _key(item)
         if key is not item and type(item) is tuple:
             self.hashed.append(item)
+        elif type(item) is dict:
+            raise TypeError("a key that is a dict")
         return key
 
     def set_of(self, items):
@@ -424,6 +445,8 @@ class _Machine:
             target.extend(items)
         elif type(target) is Call:
             target.items = (target.items or []) + items
+        elif items and (type(target) in _FIXED or type(target) is dict):
+            raise TypeError("items are appended to a %s" % type(target).__name__)
         else:
             _changed(target)
 
@@ -472,6 +495,11 @@ def _key(item):
 
 
 _ATOMS = frozenset((str, int, float, bool, bytes, type(None), Global))
+
+# What an unpickler has as it is: a dict may also be an OrderedDict, a list a set, bytes a bytearray.
+_NO_ARGUMENTS = frozenset((int, float, bool, type(None)))
+_FIXED = _NO_ARGUMENTS | {str, tuple}
+_VALUES = _FIXED | {dict, list, bytes, Long}
 
 
 def _keys_of(plain):
@@ -637,8 +665,15 @@ def _build(machine):
         machine.walk.hidden.append("a __setstate__ that the pickle itself brings along")
     if type(target) is Call:
         target.state = state
+    elif (type(target) in _FIXED or type(target) is list) and _sets(state):
+        raise TypeError("the state of a %s is set" % type(target).__name__)
     else:
         _changed(target)
+
+
+def _sets(state):
+    """Whether a state sets anything for sure: a dict, or two of an object with slots, that are not empty."""
+    return any(bool(half) and type(half) in _VALUES for half in (_halves(state) or (state,)))
 
 
 def _halves(state):
@@ -683,6 +718,16 @@ def _persistent(machine, name):
     return item
 
 
+def _next_buffer(machine):
+    machine.walk.buffers += 1
+    return Persistent("buffer")
+
+
+def _read_only(machine):
+    if type(machine.stack[-1]) in _VALUES - {bytes, Long}:
+        raise TypeError("a %s is no buffer" % type(machine.stack[-1]).__name__)
+
+
 def _pop(machine):
     # On an empty stack C pops the mark, as POP_MARK does.
     if machine.stack:
@@ -720,8 +765,8 @@ for _op, _act in {
     b"B": _pushed(_sized("bytes", "<I", 4)),
     b"\x8e": _pushed(_sized("bytes", "<Q", 8)),
     b"\x96": _pushed(_sized("bytes", "<Q", 8)),
-    b"\x97": _pushed(lambda machine: Persistent("buffer")),
-    b"\x98": lambda machine: None,
+    b"\x97": _pushed(_next_buffer),
+    b"\x98": _read_only,
     b"l": _pushed(lambda machine: machine.marked()),
     b"d": _pushed(_dict),
     b"\x91": _pushed(lambda machine: machine.set_of(machine.marked())),
