@@ -14,15 +14,17 @@ from verikit.probes.logs.rows import BENIGN, may
 PLAIN, MILD = 3, 2
 """How plainly a sentence complains: in words of failure, or in words of lack and contrast."""
 
+SAID_BEFORE, MORE = 0.5, 0.3
+"""What a sentence weighs that does not complain, before one that only gives up; by how much less one of weaker words weighs."""
+
 CAUSES = 12
 """Sentences around a complaint among which its causes may be listed."""
 
 MILD_ROWS = 8
 """A mild complaint counts within so many of the last sentences: before them it was lived with."""
 
-LAST_WORDS, COMPLAINT, HANDLED, VAGUE = (
-    re.compile(one) for one in (tables.LAST_WORDS, tables.COMPLAINT, tables.HANDLED, tables.VAGUE)
-)
+LAST_WORDS, COMPLAINT, HANDLED = (re.compile(one) for one in (tables.LAST_WORDS, tables.COMPLAINT, tables.HANDLED))
+VAGUE, PASSING = re.compile(tables.VAGUE), re.compile("%s|%s|%s" % (tables.ANNOUNCED, tables.CLOSING, tables.PRODUCT))
 MARK, STATUS, NEGATED = re.compile(tables.MARK), re.compile(tables.STATUS), re.compile(tables.NEGATED)
 TALLY = re.compile(
     r"\b(?:\d+|keine?) Fehler\b|\b(?:missing|unknown|skipped)[ =:]+\d+\b|\b\d+ (?:\w+ )?(?:failed|failures?|errors?|mismatch(?:es)?)\b|\b(?:failed|failures?|errors?) ?[=:] ?\d+\b"
@@ -34,7 +36,7 @@ NAMES = tuple(
     re.compile(one)
     for one in (
         r"[\w.~-]*/[\w.+-]+[\w./+-]*|\b[\w-]+\.(?!\d)[a-zA-Z]\w{1,12}\b",  # a path, a file, a dotted key
-        r"'[^'\n]{1,120}'|\"[^\"\n]{1,120}\"|`[^`\n]{1,120}`|\b[A-Za-z]\w*_\w+\b|\b[A-Z]{2,}\d*\b",
+        r"'[^'\n]{1,120}'|\"[^\"\n]{1,120}\"|`[^`\n]{1,120}`|\b[A-Za-z]\w*_\w+\b|\b(?!FAIL|ERR|FATAL|WARN|INFO|ABORT|NOT\b|OK\b)[A-Z]{2,}\d*\b",
         r"(?<![\w.])\d{2,}|\d+\.\d|0x[0-9a-f]+|\d[\d.,]* ?[kKMGT]i?B\b",
         r"\d{1,3}(?:\.\d{1,3}){3}|https?://|:\d{2,5}\b|\b(?:rank|node|gpu|GPU|worker|device|port|errno)[ =:#]*\d+",
     )
@@ -100,20 +102,39 @@ def vague(text):
 
 def root_of(lines):
     """The line that is the root among some last ones, oldest first, and how plainly it complains; None if none complains."""
-    found, best, place_of = None, 0, 0
     texts = [line.text.strip()[:400] for line in lines]
+    hows = [plainness(text, line.level) for line, text in zip(lines, texts)]
+    hows = [0 if how == MILD and place < len(lines) - MILD_ROWS else how for place, how in enumerate(hows)]
+    if not any(hows):
+        return None
     loud = any(line.level >= 40 for line in lines)
-    for place, (line, text) in enumerate(zip(lines, texts)):
-        how = plainness(text, line.level)
-        if not how or (how == MILD and place < len(lines) - MILD_ROWS):
-            continue
-        # A program that has a level for failures tells the last of them by it.
-        quiet = 2 * (loud and 0 < line.level < 40)
-        how_much = how - 0.25 * (how == MILD)
-        weight = max(0.5, how_much + named(text) - 3 * vague(text) + _echoed(text, texts[place + 1 :]) - quiet)
-        if weight > best:
-            found, best, place_of = (line, how), weight, place
-    return found and (_innermost(lines, place_of), found[1])
+    weights = [_weight(texts, hows, place, loud and 0 < line.level < 40) for place, line in enumerate(lines)]
+    place = weights.index(max(weights))
+    return _innermost(lines, place), hows[place]
+
+
+def _weight(texts, hows, place, quiet):
+    """How much a sentence tells of the failure; quiet: the program has a level for failures, and this is not of it."""
+    text, how = texts[place], hows[place]
+    if not how:
+        before = place + 1 < len(texts) and hows[place + 1] and vague(texts[place + 1])
+        # What stands just before a bare surrender is what it surrenders to, in whatever words.
+        return SAID_BEFORE + named(text) if before and not passing(text) else 0
+    if vague(text):
+        return 0.5 + 0.1 * named(text)
+    plain = how - MORE * (how == MILD) - MORE * (not _worded(text))
+    return plain + named(text) + _echoed(text, texts[place + 1 :]) - 2 * quiet
+
+
+def _worded(text):
+    """Whether words complain, and not the level of the line or a tally of failures alone."""
+    bare = TALLY.sub("", text)
+    return LAST_WORDS.search(bare) or COMPLAINT.search(bare) or MARK.match(bare)
+
+
+def passing(text):
+    """Whether a sentence tells of work: that it begins, goes on, ended well or is tidied up."""
+    return bool(PASSING.match(text) or excused(text) or HANDLED.search(text))
 
 
 def _innermost(lines, place):

@@ -33,7 +33,7 @@ SIGNS = (
     ("rsync-disk", "root", r"rsync: [^\n]{0,200}No space left on device", "no_space", "", "rsync"),
     ("rsync-denied", "root", r"rsync: \[\w+\] [^\n]{1,200}Permission denied \(13\)", "permission_denied", "", "rsync"),
     ("rsync-missing", "root", r"rsync: \[\w+\] (?:link_stat|change_dir|opendir|send_files failed to open) [^\n]{1,200}No such file or directory \(2\)", "data_error", "", "rsync"),
-    ("rsync-end", "root", r"rsync error: |rsync: connection unexpectedly closed|rsync: \[\w+\] write error", "data_error", "read rsync's first error above; its code is in rsync(1)", "rsync"),
+    ("rsync-end", "messenger", r"rsync error: |rsync: connection unexpectedly closed|rsync: \[\w+\] write error", "data_error", "read rsync's first error above; its code is in rsync(1)", "rsync"),
     ("rclone-end", "messenger", r"Failed to (?:copy|sync|move|check|copyto|moveto)(?: with \d+ errors?)?: ", "python_exception", "read rclone's first ERROR line above", "rclone"),
     ("aws-auth", "root", r"fatal error: Unable to locate credentials|fatal error: An error occurred \((?:403|AccessDenied|ExpiredToken|InvalidAccessKeyId|SignatureDoesNotMatch)\)|Unable to locate credentials|AccessDeniedException: 403|ServiceException: 401", "auth", "", "aws cli, gsutil"),
     ("aws-upload-auth", "root", r"upload failed: [^\n]{1,300}(?:AccessDenied|Access Denied|ExpiredToken)|download failed: [^\n]{1,300}(?:AccessDenied|Access Denied|Forbidden|ExpiredToken)", "auth", "", "aws cli"),

@@ -42,6 +42,7 @@ from verikit.probes.logs.tracebacks import (
     by_exit,
     groups_of,
     kind_of_exception,
+    sign_of,
 )
 
 FOLD = bytes(48 if 48 <= code <= 57 else code for code in range(256))
@@ -92,6 +93,7 @@ LOUD = 500
 """Signs of failure behind which a line of level ERROR is no longer searched through."""
 
 
+ANNOUNCES = re.compile(r"\w\W?::?$")
 MEASURED, WORKED = re.compile(tables.MEASURED), re.compile(tables.WORKED)
 EXITS_OF_JOBS = re.compile(tables.EXITS_OF_JOBS)
 OF = next(row[2] for row in PROGRESS if row[0] == "of")
@@ -450,7 +452,8 @@ class Story(Tracebacks):
             return self._add(line, "exit-code", "messenger", "python_exception", "", trace=False)
         if bare and "Warning" not in bare.group():
             kind, role, name, hint = kind_of_exception(text)
-            role = {"plain": "bare"}.get(role, role)
+            # One that ends in a colon announces another, which follows.
+            role = {"plain": "messenger" if ANNOUNCES.search(text) else "bare"}.get(role, role)
             return self._add(line, name, "soft" if excuses & {"contain", "retry"} else role, kind, hint, trace=False)
         if loud and not excuses:
             kind, role, name, hint = kind_of_exception(text)
@@ -465,11 +468,7 @@ class Story(Tracebacks):
     def _add(self, line, name, role, kind, hint, trace):
         kind = by_exit(line.text, kind) if name in ("elastic", "exit-code") else kind
         pid = line.pid or next((int(one) for one in groups_of(PID, line.text) if len(one) < 10), None)
-        sign = {
-            "line": line.number, "end": line.number, "first": line.number, "kind": kind, "role": role, "id": name,
-            "text": line.raw[:1000], "rank": line.rank, "pid": pid, "hint": hint, "level": line.level,
-            "trace": trace, "inside": False, "exception": "", "head": "", "frame": None, "contained": False, "uncaught": False, "woven": 1,
-        }  # fmt: skip
+        sign = sign_of(line, name, role, kind, pid=pid, hint=hint, trace=trace)
         self.signs.append(sign)
         return sign
 

@@ -4,6 +4,7 @@
 import re
 
 from verikit.probes.logs import tables
+from verikit.probes.logs.envelopes import Line
 from verikit.probes.logs.rows import BENIGN, EXCEPTIONS, Kept
 
 QUOTES = re.compile(tables.QUOTES)
@@ -234,18 +235,28 @@ class Tracebacks:
                 break
         head = block.head or block.errors[-1]
         excused = any(one.search(error[1]) for error in block.errors for one in self.ignore)
-        sign = {
-            "line": number, "end": max(block.last, head[0]), "first": block.first, "kind": kind, "role": role, "id": name,
-            "text": raw or text, "rank": rank if rank is not None else block.rank, "pid": pid if pid is not None else block.pid,
-            "hint": hint, "level": block.level, "trace": True, "exception": text.split(":")[0][:120],
-            "head": head[1][:300] if head[0] != number else "", "frame": own_frame(block.frames),
-            "inside": False, "contained": block.contained, "uncaught": uncaught(block), "woven": len(block.errors),
-        }  # fmt: skip
+        rank, pid = block.rank if rank is None else rank, block.pid if pid is None else pid
+        sign = sign_of(
+            Line(number, raw or text, text, rank, pid, None, block.level, ()), name, role, kind,
+            end=max(block.last, head[0]), first=block.first, hint=hint, trace=True, exception=text.split(":")[0][:120],
+            head=head[1][:300] if head[0] != number else "", frame=own_frame(block.frames),
+            contained=block.contained, uncaught=uncaught(block), woven=len(block.errors),
+        )  # fmt: skip
         if block.teardown or excused:
             return
         if role == "stopped" and text.startswith("KeyboardInterrupt") and not block.dressed:
             self.stops.append(block.first)  # Ctrl-C that nobody caught
         self.signs.append(sign)
+
+
+def sign_of(line, name, role, kind, **more):
+    """A sign of failure as the judgement takes it: what a line told, and more where it is known."""
+    sign = {
+        "line": line.number, "end": line.number, "first": line.number, "kind": kind, "role": role, "id": name,
+        "text": line.raw[:1000], "rank": line.rank, "pid": line.pid, "hint": "", "level": line.level, "trace": False,
+        "inside": False, "exception": "", "head": "", "frame": None, "contained": False, "uncaught": False, "woven": 1,
+    }  # fmt: skip
+    return {**sign, **more}
 
 
 def kind_of_exception(text):

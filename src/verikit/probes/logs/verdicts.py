@@ -16,10 +16,10 @@ from verikit.probes.logs.ending import (
     more_to_come,
     nested,
 )
-from verikit.probes.logs.envelopes import undress
+from verikit.probes.logs.envelopes import Line, undress
 from verikit.probes.logs.rows import BEGINS_AGAIN, PHASES
 from verikit.probes.logs.sentences import key_of
-from verikit.probes.logs.tracebacks import ROLES, by_exit, kind_of_exception
+from verikit.probes.logs.tracebacks import ROLES, by_exit, kind_of_exception, sign_of
 
 HEALS_FATAL = 20
 """Completed steps behind a death that only the other ranks can have made, before it counts as healed (by a restart)."""
@@ -56,7 +56,7 @@ def tell(story, forced=""):
     counting = [sign for sign in signs if _counts(story, sign, ready, ended, stop)]
     failure = _nan(story) or _accused(story, counting) or _first(counting)
     failure = _behind(signs, failure, lambda sign: _resolved(story, sign, ready))
-    failure = _innermost(signs, _in_own_words(signs, failure, end))
+    failure = _said_first(signs, _innermost(signs, _in_own_words(signs, failure, end)))
     return {
         "failure": _shown(story, failure),
         "suspect": None if failure else _shown(story, _suspect(story, signs, stop, done, end)),
@@ -213,7 +213,7 @@ EFFECTS = ("weak", "cascade", "messenger", "unclear")
 TIDYING = ("wandb-done", "spark-done", "elapsed-done")
 """Ends that a tracker, a session or a shell also writes behind a crash."""
 
-EXITED = ("exit-code", "elastic", "container-status")
+EXITED = ("exit-code", "elastic", "container-status", "rsync-end")
 """Signs that tell of an exit status: no "finished" of the script around heals them."""
 
 BUFFERED = 5
@@ -238,7 +238,7 @@ def _counts(story, sign, ready, done, stop):
     if done is None:
         return True
     if sign["line"] > done["line"]:
-        return sign["role"] not in EFFECTS
+        return sign["role"] not in EFFECTS or sign["id"] in EXITED
     if done["marker"] == "last-words":
         return sign["trace"] or sign["level"] >= 40 or sign["role"] == "fatal" or not TOOL.match(sign["text"])
     return sign["uncaught"] or _trapped(sign, done)
@@ -394,6 +394,8 @@ def _suspect(story, signs, stop, done, end):
         return _in_own_words(signs, _first(hard), end)
     told = root_of(_spoken(signs, end.lines))
     first = _first(near)
+    if first is not None and first["role"] == "weak":
+        return _in_own_words(signs, first, end)
     if told is None or (first is not None and (told[1] < PLAIN or vague(told[0].text.strip()))):
         return first
     return _words_of(told[0])
@@ -406,7 +408,7 @@ def _spoken(signs, lines):
 
 
 SIGNALS = ("killed", "segfault", "bus_error_shm")
-STACK_LINES = 400
+STACK_LINES, REPEATS = 400, 12
 TOLD = ("messenger", "weak")
 """Signs that only pass on that something failed, or are known by their level alone: what was said before may tell more."""
 
@@ -419,23 +421,31 @@ def _in_own_words(signs, failure, end):
     before = [line for line in _spoken(signs, end.lines) if line.number <= last]
     same = [line for line in before if line.source and line.source in failure["text"]]
     told = root_of(same or before)
-    return failure if told is None or told[0].number == failure["line"] else _words_of(told[0])
+    if told is None or told[0].number == failure["line"] or (failure["inside"] and told[1] < PLAIN):
+        return failure
+    return _words_of(told[0])
 
 
 def _innermost(signs, failure):
     """The last `Caused by:` of an exception of the JVM, which stands behind it; else the sign."""
-    if failure is None or failure["id"] != "java":
+    if failure is None or failure["trace"] or failure["id"] not in ("java", "exception"):
         return failure
     causes = [one for one in signs if one["id"] == "caused-by" and 0 < one["line"] - failure["line"] < STACK_LINES]
     return dict(causes[-1], role=failure["role"]) if causes else failure
 
 
+def _said_first(signs, failure):
+    """The first line of level ERROR that says word for word what a program repeats in its last breath (Go's `panic: …`)."""
+    if failure is None or failure["trace"] or failure["role"] not in ("fatal", "root", "bare") or failure["level"]:
+        return failure
+    words = failure["text"].strip().partition(": ")[2][:80]
+    same = [one for one in signs if one["level"] >= 40 and one["line"] < failure["line"] and words in one["text"]]
+    return same[0] if len(words) > REPEATS and same else failure
+
+
 def _words_of(line):
     """A sentence in a job's own words, as a sign."""
-    return {
-        "line": line.number, "end": line.number, "kind": kind_of_exception(line.text.strip())[0], "role": "weak", "id": "last-words", "inside": False,
-        "text": line.raw[:1000], "rank": line.rank, "pid": line.pid, "hint": "", "head": "", "frame": None, "trace": False,
-    }  # fmt: skip
+    return sign_of(line, "last-words", "weak", kind_of_exception(line.text.strip())[0])
 
 
 def _last_said(story, end):
@@ -457,10 +467,9 @@ def _nan_figures(story):
     if first is None:
         return None
     number, raw = first
-    return {
-        "line": number, "end": number, "kind": "nan_loss", "role": "fatal", "id": "figures", "inside": False, "text": raw, "rank": None,
-        "pid": None, "hint": "", "head": "", "frame": None, "trace": False, "what": "figures that were numbers are nan since: " + raw.strip()[:200],
-    }  # fmt: skip
+    line = Line(number, raw, raw, None, None, None, 0, ())
+    what = "figures that were numbers are nan since: " + raw.strip()[:200]
+    return sign_of(line, "figures", "fatal", "nan_loss", what=what)
 
 
 def _nan_loss(story):
@@ -469,10 +478,8 @@ def _nan_loss(story):
     if not state["bad_since"] or state["bad"] < enough:
         return None
     number, raw, rank = state["bad_since"]
-    return {
-        "line": number, "end": number, "kind": "nan_loss", "role": "fatal", "id": "loss", "inside": False, "text": raw, "rank": rank, "pid": None,
-        "hint": "", "head": "", "frame": None, "trace": False, "what": "%s in the last %d losses logged" % (state["kind"], state["bad"]),
-    }  # fmt: skip
+    what = "%s in the last %d losses logged" % (state["kind"], state["bad"])
+    return sign_of(Line(number, raw, raw, rank, None, None, 0, ()), "loss", "fatal", "nan_loss", what=what)
 
 
 def _shown(story, sign):
