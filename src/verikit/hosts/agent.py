@@ -228,7 +228,17 @@ class Agent(BaseHost):
 
     def unstarted(self, status: int | None, word: str) -> Unseen:
         """Why the command ended before the agent's first word."""
-        return unstarted(self, status, word)
+        said, name = self.said(), str(self.address)
+        if NONE_LEFT.encode() in self._grumble:
+            tried = self._grumble.decode("utf-8", "replace").partition(NONE_LEFT)[2].strip().rstrip(",").strip()
+            found = f"found only: {' '.join(tried.split())}" if tried else "found none at all"
+            return Unseen(Cause.NO_PYTHON, f"{name}: looks need Python 3.8 or newer on the host; {found}")
+        if status == CRASHED:
+            return Unseen(Cause.NO_PYTHON, f"{name}: the host's Python could not run the agent{said}")
+        if status is None:
+            return Unseen(Cause.CONNECTION_LOST, f"{name}: {word} while the agent was starting{said}")
+        hint = "its shell is no shell (nologin), a forced command stands before it, or its start-up files call `exit`"
+        return Unseen(Cause.NO_PYTHON, f"{name}: ended with status {status} without running the command: {hint}{said}")
 
     # What the agent says.
 
@@ -449,18 +459,3 @@ def _quoted(text: str) -> str:
     if any(ord(char) < 32 for char in text):
         raise ValueError(f"python is the path of an interpreter, without control characters; got {text!r}")
     return "'" + text.replace("'", "'\\''") + "'"
-
-
-def unstarted(agent: Agent, status: int | None, word: str) -> Unseen:
-    """Why a command ended before the agent's first word."""
-    said, name = agent.said(), str(agent.address)
-    if NONE_LEFT.encode() in agent._grumble:
-        tried = agent._grumble.decode("utf-8", "replace").partition(NONE_LEFT)[2].strip().rstrip(",").strip()
-        found = f"found only: {' '.join(tried.split())}" if tried else "found none at all"
-        return Unseen(Cause.NO_PYTHON, f"{name}: looks need Python 3.8 or newer on the host; {found}")
-    if status == CRASHED:
-        return Unseen(Cause.NO_PYTHON, f"{name}: the host's Python could not run the agent{said}")
-    if status is None:
-        return Unseen(Cause.CONNECTION_LOST, f"{name}: {word} while the agent was starting{said}")
-    hint = "its shell is no shell (nologin), a forced command stands before it, or its start-up files call `exit`"
-    return Unseen(Cause.NO_PYTHON, f"{name}: ended with status {status} without running the command: {hint}{said}")

@@ -30,7 +30,7 @@ def listeners(place, port, by=None):
     except (OSError, CannotSee):
         sockets, time_wait = _from_netstat(place, port), 0
         source = "netstat"
-    table = processes._table(place) if sockets else None
+    table = processes.table_of(place) if sockets else None
     blind = 0
     if sockets:
         pids, blind = _holders(place, port, sockets, table)
@@ -151,7 +151,7 @@ def _holder(table, pid, by):
 def _is(table, pid, by):
     if isinstance(by, int):
         return pid == by
-    return bool(re.search(by, table.command(pid))) and not processes._mentions(table.arguments(pid), by)
+    return bool(re.search(by, table.command(pid))) and not processes.only_mentions(table.arguments(pid), by)
 
 
 def _accepts(port):

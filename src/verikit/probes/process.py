@@ -67,7 +67,7 @@ def find(place, process, how="auto", command=None, started_after=None):
     recycled: true where the number was found on something else than the process meant, which is then in `found`.
     """
     how = _how(place, process) if how == "auto" else how
-    table = _table(place)
+    table = table_of(place)
     asked = {"how": how, "asked": str(process), "now": table.now, "source": table.source, "since": started_after}
     chosen, why, more = _CHOOSERS[how](place, table, process)
     if chosen is not None and command is not None and not re.search(command, table.command(chosen)):
@@ -161,7 +161,7 @@ def _by_pattern(place, table, process):
     for pid in table.pids():
         line = table.command(pid)
         if line and pattern.search(line):
-            only_talks = pid in ours or _mentions(table.arguments(pid), process)
+            only_talks = pid in ours or only_mentions(table.arguments(pid), process)
             (mentions if only_talks else matches).append(pid)
     if not matches and table.hidden:
         words = "no process that this account may look at matches %r; others are hidden from it" % process
@@ -172,7 +172,7 @@ def _by_pattern(place, table, process):
 _CHOOSERS = {"pid": _by_pid, "pidfile": _by_pidfile, "pattern": _by_pattern}
 
 
-def _mentions(arguments, pattern):
+def only_mentions(arguments, pattern):
     """Whether these arguments only talk of a command: a grep for it, an editor in it, the shell that launched it.
 
     A pattern that names the program itself means it.
@@ -212,7 +212,8 @@ def _young_enough(table, pid, started_after):
 # The table of processes.
 
 
-def _table(place):
+def table_of(place):
+    """Every process of this host at one moment, by /proc or by ps."""
     try:
         with place.open("/proc/self/stat") as file:
             if _stat_fields(file.read(4096)):
