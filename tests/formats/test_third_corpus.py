@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import io
 import itertools
 import json
@@ -13,7 +14,7 @@ import format_writers as w
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 from verikit.checks.checkpoint import CheckpointIntact
 from verikit.errors import Cause
@@ -538,3 +539,111 @@ def test_the_version_of_a_package(tmp_path):
             file.writestr(name, data)
 
     assert "no record `version`" in look(tmp_path / "q.pt").reason
+
+
+# Models by their config.
+
+
+def language_model(folder, lost, *, layers=4, tied=True, rename=lambda name: name, **config):
+    """A small causal language model of which `lost(name)` tensors are missing."""
+    path = w.model(folder, layers=layers, config={"num_hidden_layers": layers, "tie_word_embeddings": tied, **config})
+    rows = load_file(path / "model.safetensors")
+    rows["model.rotary_emb.inv_freq"] = torch.ones(4)
+    rows["model.embed_positions.weight"] = torch.ones(16, 8)
+    save_file({rename(name): each for name, each in rows.items() if not lost(name)}, path / "model.safetensors")
+    return path
+
+
+def gpt2(name):
+    """Names as GPT-2 has them."""
+    name = name.replace("model.layers", "transformer.h").replace("model.embed_tokens", "transformer.wte")
+    return name.replace("model.norm", "transformer.ln_f").replace("model.embed_positions", "transformer.wpe")
+
+
+def bare(name):
+    """Names without what stands before `h`, as the first GPT-2 has them on the hub."""
+    return gpt2(name).replace("transformer.", "")
+
+
+SPELLINGS = {
+    "as Llama": (lambda name: name, {}),
+    "as GPT-2": (gpt2, {"architectures": ["GPT2LMHeadModel"]}),
+    "bare": (bare, {"architectures": ["GPT2LMHeadModel"]}),
+}
+
+
+def nothing(name):
+    return False
+
+
+def head(name):
+    return name.startswith("lm_head")
+
+
+def head_and_embedding(name):
+    return head(name) or "embed_tokens" in name
+
+
+@pytest.mark.parametrize("tied", [True, False, None])
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_language_model_without_its_tokens(tmp_path, spelling, tied):
+    """
+    A causal model with neither an embedding nor a head has lost both, tied or not; without a name before its layers it may be
+    the draft of another, which uses theirs.
+    """
+    rename, config = SPELLINGS[spelling]
+    sure = spelling != "bare"
+    make = functools.partial(language_model, tied=tied, rename=rename, **config)
+
+    assert look(make(tmp_path / "whole", nothing)).verdict is PASS
+    assert look(make(tmp_path / "headless", head)).verdict is (FAIL if tied is False and sure else PASS)
+    found = look(make(tmp_path / "lost", head_and_embedding))
+    assert found.verdict is (FAIL if sure else UNKNOWN), found.reason
+    assert "neither an embedding nor a head" in found.reason
+
+
+@pytest.mark.parametrize("name", ["transformer.w.weight", "model.tok.weight", "backbone.embeddings.weight"])
+def test_an_embedding_by_another_name(tmp_path, name):
+    """
+    What is called like one, or has as many rows as the config says there are tokens, is an embedding.
+    """
+    rename = lambda each: name if "embed_tokens" in each else each  # noqa: E731
+    path = language_model(tmp_path / "c", head, rename=rename, architectures=["CTRLLMHeadModel"], vocab_size=50)
+
+    assert look(path).verdict is PASS
+
+
+@pytest.mark.parametrize("layers", [3, 4, 6])
+@pytest.mark.parametrize("what", ["self_attn.q_proj.weight", "input_layernorm.weight"])
+def test_a_middle_layer_of_a_few(tmp_path, what, layers):
+    """
+    One layer in the middle that lacks what those at both ends have is UNKNOWN, of three layers as of more.
+    """
+    path = language_model(tmp_path / "c", lambda name: name == f"model.layers.1.{what}", layers=layers)
+
+    assert doubted(look(path), f"lacks {what}")
+
+
+@pytest.mark.parametrize("layers", [3, 4, 6])
+def test_layers_of_two_kinds(tmp_path, layers):
+    """
+    A first or last layer of its own kind, and kinds in turn, are as meant.
+    """
+    for odd in ((0,), (layers - 1,), range(0, layers, 2) if layers > 3 else (0, 1)):
+        lost = [f"model.layers.{number}.self_attn.q_proj.weight" for number in odd]
+        path = language_model(tmp_path / f"c{len(lost)}{lost[0][13]}", lost.__contains__, layers=layers)
+        assert look(path).verdict is PASS
+
+
+@pytest.mark.parametrize("layers", [3, 4, 6])
+def test_a_layer_of_a_small_adapter(tmp_path, layers):
+    """
+    An adapter of few layers is told of like one of many; one of two, or of the first ones only, is as meant.
+    """
+    listed = {"target_modules": ["q_proj", "v_proj"]}
+    gone = w.adapter_layers(layers, lambda name: ".1." in name)
+    fewer = w.adapter_layers(layers, lambda name: f".{layers - 1}." in name)
+
+    assert doubted(look(w.peft(tmp_path / "gone", tensors=gone, **listed)), "of the adapter lacks")
+    assert look(w.peft(tmp_path / "fewer", tensors=fewer, **listed)).verdict is PASS
+    assert look(w.peft(tmp_path / "two", tensors=w.adapter_layers(2), **listed)).verdict is PASS

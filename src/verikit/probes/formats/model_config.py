@@ -14,6 +14,9 @@ SIDES = {"decoder": ("decoder_layers", "num_decoder_layers"), "encoder": ("encod
 EMBEDDING = re.compile(r"^.+\.(?:embed_tokens|wte|word_embeddings|tok_embeddings|embed_in)\.weight$")
 HEAD = re.compile(r"(?:^|\.)(?:lm_head|embed_out|output|head|output_layer)\.")
 EMBEDS = re.compile(r"emb|wte")
+TOKENS = re.compile(r"emb|wte|tok|vocab|head|output|shared")
+PLACES = re.compile(r"pos|rotary|rope|wpe|inv_freq")
+"""Names of what may be an embedding of tokens or a head, and among them of what is one of positions."""
 CAUSAL = ("ForCausalLM", "LMHeadModel")
 MOST = 10_000
 OWN_WAYS = ("block_configs", "num_hidden_groups")
@@ -23,7 +26,7 @@ OWN_WAYS = ("block_configs", "num_hidden_groups")
 def noted(value):
     """What of a config is held against names."""
     inner = next((value[key] for key in ("text_config", "llm_config") if type(value.get(key)) is dict), {})
-    keys = (*NUMBERS, *SIDES["decoder"], *SIDES["encoder"], "tie_word_embeddings")
+    keys = (*NUMBERS, *SIDES["decoder"], *SIDES["encoder"], "tie_word_embeddings", "vocab_size")
     row = {key: part[key] for part in (inner, value) for key in keys if type(part.get(key)) in (int, bool)}
     kinds = value.get("architectures")
     row["architecture"] = str(kinds[0])[:80] if type(kinds) is list and kinds else ""
@@ -91,7 +94,7 @@ def _alike(config, groups, layout):
         for number, rest in layers.items():
             kinds.setdefault(frozenset(rest.items()), []).append(number)
         one, usual = sorted(kinds.values(), key=len) if len(kinds) == 2 else ((), ())
-        if len(one) == 1 and len(usual) > 2 and min(layers) < one[0] < max(layers):
+        if len(one) == 1 and len(usual) > 1 and min(layers) < one[0] < max(layers):
             _odd("%s%d" % (name, one[0]), layers[one[0]], layers[usual[0]], layout)
 
 
@@ -120,11 +123,17 @@ def _told(config):
 
 
 def _head(config, shapes, groups, layout):
-    """A causal language model that does not tie its head to its embedding has both.
+    """A causal language model has an embedding or a head, and both where its config does not tie them.
 
     Drafts of other models, which use theirs, have no name before `layers`.
     """
-    if config.get("tie_word_embeddings") is not False or not config["architecture"].endswith(CAUSAL) or not any(groups):
+    if not config["architecture"].endswith(CAUSAL) or not groups:
+        return
+    if not _tokens(config.get("vocab_size"), shapes):
+        what = "neither an embedding nor a head is there: no tensor has the name of one, or rows for a vocabulary"
+        layout.fault("missing", what) if any(groups) else layout.unseen("ambiguous", what)
+        return
+    if config.get("tie_word_embeddings") is not False or not any(groups):
         return
     embeddings = [name for name in shapes if EMBEDDING.match(name) and len(shapes[name]) == 2]
     heads = [name for name in shapes if HEAD.search(name)]
@@ -134,6 +143,14 @@ def _head(config, shapes, groups, layout):
     if len(heads) == 1 and not any(map(EMBEDS.search, shapes)) and not _as_long(shapes, heads[0]):
         what = "no embedding beside %.100r, to which config.json does not tie one (tie_word_embeddings is false)"
         layout.fault("missing", what % heads[0])
+
+
+def _tokens(vocabulary, shapes):
+    """Whether anything may stand for tokens, by its name or by its size."""
+    outside = (name for name in shapes if not LAYER.match(name) and not PLACES.search(name))
+    return any(map(TOKENS.search, outside)) or any(
+        type(vocabulary) is int and vocabulary in shape for shape in shapes.values()
+    )
 
 
 def _as_long(shapes, one):

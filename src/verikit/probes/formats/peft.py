@@ -76,9 +76,9 @@ def _layers(layout, part):
         groups.setdefault(before, {}).setdefault(int(number), set()).add(after)
     for before, layers in groups.items():
         usual = set.union(*layers.values())
-        lacking = [number for number in range(max(layers)) if layers.get(number) != usual] if len(layers) > 2 else []
+        lacking = [number for number in range(max(layers)) if layers.get(number) != usual] if len(layers) > 1 else []
         lacking += [max(layers)] if layers[max(layers)] != usual else []
-        if len(lacking) == 1 and max(layers) <= 4096:
+        if len(lacking) == 1 and 2 <= max(layers) <= 4096:
             what = "%s%d of the adapter lacks %s, which the %d other layers have: lost, or meant by who made it"
             lost = sorted(usual - layers.get(lacking[0], set()))
             layout.unseen(
