@@ -647,3 +647,17 @@ def test_a_layer_of_a_small_adapter(tmp_path, layers):
     assert doubted(look(w.peft(tmp_path / "gone", tensors=gone, **listed)), "of the adapter lacks")
     assert look(w.peft(tmp_path / "fewer", tensors=fewer, **listed)).verdict is PASS
     assert look(w.peft(tmp_path / "two", tensors=w.adapter_layers(2), **listed)).verdict is PASS
+
+
+# GGUF.
+
+
+@pytest.mark.parametrize(("name", "long"), [("n" * 63, False), ("n" * 64, True), ("ü" * 32, True), ("ü" * 31, False)])
+def test_names_too_long_for_llama(tmp_path, name, long):
+    """
+    A tensor's name of 64 bytes or more is one that llama.cpp refuses and builds for image models take: a warning.
+    """
+    path = w.gguf(tmp_path / "x.gguf", tensors=[(name, (4,), 0, bytes(16))])
+
+    assert look(path).verdict is PASS
+    assert warned(look(path), "64 bytes or more") is long

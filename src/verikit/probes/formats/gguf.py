@@ -36,6 +36,9 @@ FORMS = {9: (("Q8_1", 32, 40, 0),), 36: (("I2_S", 4, 1, 32),), 42: (("Q2_0", 128
 REPACKED = frozenset(TYPES[kind][0] for kind in (31, 32, 33, 36, 37, 38))
 # Ids below this that the table lacks are of forks or newer; ids above it were never given out.
 GIVEN_OUT = 256
+# GGML_MAX_NAME: llama.cpp refuses a file with a name so long; stable-diffusion.cpp is built to take 128 and more, and
+# readers in Python take any, so it may be meant for them.
+LONGEST = 64
 VERSIONS = 16  # there have been 3 in three years
 
 SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
@@ -62,12 +65,19 @@ def structure(file, layout):
     if type(alignment) is not int or alignment < 1 or alignment & (alignment - 1):
         raise Broken("bad_header", "general.alignment is no power of two: %.40r" % (alignment,))
     _place(file, rows, walk.cursor.offset, alignment, layout)
+    _long_names([row.name for row in rows if len(row.name.encode("utf-8")) >= LONGEST], layout)
     if "general.architecture" not in metadata and rows and not metadata.get("split.no"):  # the first part has it
         layout.warn("missing", "no general.architecture among the keys, which loaders of models ask for first")
     layout.notes["keys"] = pairs
     layout.notes.update((key, metadata[key]) for key in metadata if "chat_template" not in key)
     _templates(metadata, layout)
     _split(metadata, layout)
+
+
+def _long_names(names, layout):
+    if names:
+        what = "%s of %d bytes or more, %.100r first: llama.cpp refuses those, unless it is built for longer ones"
+        layout.warn("long_name", what % (plural(len(names), "name is", "names are"), LONGEST, names[0]))
 
 
 def _order(file, layout):
