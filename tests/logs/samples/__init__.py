@@ -20,6 +20,7 @@ from logs.samples import (
     silence,
     texts,
     trainers,
+    twists,
 )
 from logs.samples.kit import SAMPLES
 
@@ -38,6 +39,7 @@ TOPICS = (
     in_own_words,
     shapes,
     texts,
+    twists,
 )
 
 __all__ = ["SAMPLES", "TOPICS"]

@@ -29,6 +29,7 @@ PLAIN = (
     "elastic",
     "programs",
     "heads",
+    "hosts",
 )
 LISTS = ("progress", "markers", "stops", "signs")
 ALSO = ("retry_forms", "trace_excuse")

@@ -25,9 +25,13 @@ MILD_ROWS = 8
 
 LAST_WORDS, COMPLAINT, HANDLED = (re.compile(one) for one in (tables.LAST_WORDS, tables.COMPLAINT, tables.HANDLED))
 VAGUE, PASSING = re.compile(tables.VAGUE), re.compile("%s|%s|%s" % (tables.ANNOUNCED, tables.CLOSING, tables.PRODUCT))
+CURED = re.compile(tables.CURED)
+WORD = re.compile(r"[A-Za-z_][\w.+-]{2,}")
+COMMON = frozenset(tables.COMMON.split())
 MARK, STATUS, NEGATED = re.compile(tables.MARK), re.compile(tables.STATUS), re.compile(tables.NEGATED)
 TALLY = re.compile(
     r"\b(?:\d+|keine?) Fehler\b|\b(?:missing|unknown|skipped)[ =:]+\d+\b|\b\d+ (?:\w+ )?(?:failed|failures?|errors?|mismatch(?:es)?)\b|\b(?:failed|failures?|errors?) ?[=:] ?\d+\b"
+    r"|\b[^\W\d]\w* ?[=:] ?0(?![\d.])|\b(?:failed|failures?|errors?|wrong|missing) 0\b"
 )  # fmt: skip
 LOCATED = re.compile(r"(?:[\w.-]+: )?[\w./+-]+\.[a-z]{1,4}:\d+(?::\d+)?:? ?(?:in |[^\s\d])")
 """A place in a source, as the last words of many languages begin."""
@@ -69,6 +73,14 @@ def ill(text):
     text = TALLY.sub("", text)
     told = LAST_WORDS.search(text) or MARK.match(text) or status(text)
     return bool(told) and not excused(text)
+
+
+def cured_by(text, told):
+    """Whether a sentence says that it does without what another complained of: both name the same."""
+    found = CURED.search(text)
+    if not found or LAST_WORDS.search(text[found.end() :]):
+        return False
+    return bool(set(WORD.findall(text)) & set(WORD.findall(told)) - COMMON)
 
 
 def status(text):

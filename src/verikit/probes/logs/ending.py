@@ -11,7 +11,6 @@ import re
 
 from verikit.probes.logs import tables
 from verikit.probes.logs.complaints import MILD, PLAIN, TALLY, excuses, ill, named, plainness
-from verikit.probes.logs.envelopes import undress
 from verikit.probes.logs.rows import BEGINS_AGAIN, BENIGN, NOT_DONE, may
 
 LINES = 40
@@ -27,6 +26,9 @@ BLOCK = 3
 """Rows, or named figures, that make a table or a summary."""
 
 FAILED = "its last words speak of a failure"
+VETO = -20
+"""The weight of last words that speak of a failure: no table and no row of names and figures outweighs them."""
+
 ADJACENT = 3
 """Last sentences among which a mild complaint is not yet forgotten."""
 
@@ -40,6 +42,7 @@ HEADS, WORDS = 600, 3
 _WORD = re.compile(r"[^\W\d_]{2,}")
 CLOSING, NO_CLOSING = re.compile(tables.CLOSING), re.compile(tables.NO_CLOSING)
 FINAL, EARLY, UNDERWAY = (re.compile(one) for one in (tables.FINAL, tables.EARLY, tables.UNDERWAY))
+SET_UP = re.compile(tables.SET_UP)
 PREPARED, TRAINER = (re.compile(one) for one in (tables.PREPARED, tables.TRAINER))
 LEAVE = re.compile(r"\W*(?:[\w.-]+: )?(?:[Gg]ood ?bye|[Bb]ye(?: bye)?|[Ff]arewell|[Ff]in|[Ee]xit|[Ee]nd)\W*$")
 WEAK = re.compile(r"\b(?:ok|OK)\W*$")
@@ -51,6 +54,10 @@ ANNOUNCED, TEARDOWN = re.compile(tables.ANNOUNCED), re.compile(tables.TEARDOWN)
 SHARE = re.compile(
     r"\b(\d+) ?(?:of|/) ?(\d+) (?:\w+ ){0,2}(?:done|complete|completed|finished|written|processed|converted|uploaded|saved|ok|OK)\b"
     r"|\b(?P<none>0|[Nn]o|[Nn]othing|[Nn]one) (?:\w+ ){0,2}(?:done|completed?|finished|written|wrote|processed|converted|uploaded|saved)\b"
+)
+SHARE_OF = re.compile(
+    r"\b(?:[Dd]one|[Ww]rote|[Ww]ritten|[Ss]aved|[Cc]ompleted?|[Ff]inished|[Pp]rocessed|[Cc]onverted|[Uu]ploaded|[Ee]xported|[Ss]cored|[Jj]udged)"
+    r"(?: only)? (\d+) ?(?:of|/) ?(\d+)\b"
 )
 NAMED = re.compile(
     r"[\w()/@%. -]{1,40}[:=]\s{1,20}\S.{0,80}$|[\w()/@%.-]{1,30}(?: [\w()/@%.-]{1,20}){0,3}(?: {2,}|\t)\S.{0,60}$"
@@ -138,7 +145,7 @@ def end_of(story):
 def _rows(story):
     """The last lines that are not blank."""
     first = story.last - len(story.tail) + 1
-    lines = [undress(first + n, raw) for n, raw in enumerate(story.tail) if raw.strip()]
+    lines = [story.undress(first + n, raw) for n, raw in enumerate(story.tail) if raw.strip()]
     return [line for line in lines if line.text.strip() and line.number >= story.run_start][-LINES:]
 
 
@@ -170,7 +177,7 @@ def _last_event(story):
 def _first_time(story, event, place):
     """Whether no counter of that kind came before, or one without a whole in a sentence of its own."""
     like = any(one[1] == event[1] and one[4] == event[4] for n, one in enumerate(story.progress) if n != place)
-    text = undress(0, event[7].encode("utf-8", "replace")).text.strip()
+    text = story.undress(0, event[7].encode("utf-8", "replace")).text.strip()
     new = story.heads.get(head_of(text)) == event[0]
     before = [
         one for one in story.progress[max(0, place - LAST_COUNTS) : place] if one[1] == event[1] and one[4] == event[4]
@@ -234,14 +241,14 @@ def reached(story, number):
     counts = [event for event in story.progress if event[0] < number][-1:]
     if not counts or counts[0][4] is None or counts[0][3] != counts[0][4]:
         return False
-    return not nested(counts[0])
+    return not nested(story, counts[0])
 
 
-def nested(event):
+def nested(story, event):
     """Whether a counter counts within the part of another: `ep 1 batch 100/100`, a bar of an epoch."""
     if event[1] == "epoch-batch" or (event[2] == "bar" and "poch" in event[7]):
         return True
-    found = OUTER.match(undress(0, event[7].encode("utf-8", "replace")).text.strip())
+    found = OUTER.match(story.undress(0, event[7].encode("utf-8", "replace")).text.strip())
     return found is not None and float(found.group(1)) != event[3]
 
 
@@ -272,6 +279,8 @@ def _weigh(story, end, number, text, last):
     prepared = PREPARED.match(text) and more_to_come(story)
     if EARLY.match(text):
         end.add("an early stop", 2, number)
+    if number == last and SET_UP.match(text) and not _trainer(story):
+        end.add("words of an end", 2, number)
     if FINAL.match(text):
         end.add("final measures", 2, number)
     if _says(CLOSING, text) and not prepared and not LEAVE.match(text):
@@ -303,20 +312,33 @@ def _of_a_part(story, text):
     last = _last_event(story)
     if last is None:
         return False
-    mine, its = (PART.match(one) for one in (text, undress(0, last[7].encode("utf-8", "replace")).text.strip()))
+    mine, its = (PART.match(one) for one in (text, story.undress(0, last[7].encode("utf-8", "replace")).text.strip()))
     return bool(mine and its) and mine.group(1) == its.group(1)
 
 
 def partly(text):
     """Whether a sentence says that only a part was done, or nothing."""
     found = SHARE.search(text)
-    return found is not None and (found.group("none") is not None or int(found.group(1)) < int(found.group(2)))
+    return short_of(text) or (found is not None and found.group("none") is not None)
+
+
+def short_of(text):
+    """Whether a sentence tells of a share of things done that is not the whole: `60 of 1200 written`, `wrote 60/1200`."""
+    for found in (SHARE_OF.search(text), SHARE.search(text)):
+        if found is not None and found.group(1) is not None and int(found.group(1)) < int(found.group(2)):
+            return True
+    return False
 
 
 def more_to_come(story):
     """Whether the log is a trainer's or a server's, for which a download is only the beginning."""
+    return bool(story.programs) or _trainer(story)
+
+
+def _trainer(story):
+    """Whether the log is a trainer's, by its steps or its words."""
     steps = any(event[2] == "step" for event in story.progress)
-    return steps or bool(story.programs) or any(TRAINER.search(undress(0, raw).text) for raw in story.tail)
+    return steps or any(TRAINER.search(story.undress(0, raw).text) for raw in story.tail)
 
 
 def _blocks(story, end, behind):
@@ -329,7 +351,7 @@ def _blocks(story, end, behind):
             near = number - before[0] <= 2
             run = (run + 1 if near else 1) if pattern.match(text) and not ill(text) else 0
             if run == BLOCK:
-                end.add(name, 2, number)
+                end.add(name, 2 if pattern is ROW else 1, number)
 
 
 def _last(end, behind):
@@ -340,7 +362,7 @@ def _last(end, behind):
     healed = any(weight >= 2 and name not in NO_CURE for name, weight in end.signs)
     loud = {line.number for line in end.lines if line.level >= 40 and plainness(line.text.strip(), 40)}
     if any((ill(text) or number in loud) and (number >= end.line or not healed) for number, text in behind):
-        end.add(FAILED, -4)
+        end.add(FAILED, VETO)
     elif not healed and any(_complains(text) for _, text in behind[-ADJACENT:]):
         end.add("something is complained of just before", -2)
 

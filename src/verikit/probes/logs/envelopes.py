@@ -8,6 +8,8 @@ indentation of a traceback frame stays.  Add a row, and a line for it in tests/l
 
 import re
 
+from verikit.probes.logs.hosts import host_of, shape_of
+
 LONGEST = 16384
 """Bytes of one line that are looked at: the first and the last half. A 5 MB line costs no more than that."""
 
@@ -217,13 +219,16 @@ def plain(text):
     return text
 
 
-def undress(number, raw):
-    """The `Line` of some bytes."""
+def undress(number, raw, hosts=()):
+    """The `Line` of some bytes. hosts: what a launcher puts in front, as `hosts.learned` found it in this log."""
     text = plain(decode(raw))
     shown, rank, pid, source, level, dressed = text, None, None, None, 0, []
     if text.startswith("{") and text.rstrip().endswith("}"):
         text, level = from_json(text)
     position = 0
+    host = host_of(text) if hosts else None
+    if host is not None and shape_of(host) in hosts:
+        position, source, dressed = len(host) + 2, host, ["host"]
     for _ in range(8):
         found = None
         for name, pattern in _tries(text, position) if position < len(text) else ():  # noqa: B007

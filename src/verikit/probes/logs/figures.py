@@ -23,6 +23,12 @@ STATS = (
         r"#running-req: (?P<running>\d+),.{0,120}gen throughput \(token/s\): (?P<speed>[\d.]+), #queue-req: (?P<waiting>\d+)"
     ),
 )
+SCALED = re.compile(
+    r"OVERFLOW|[Oo]verflow|[Ll]oss.?scale.{0,40}(?:reduc|lower|to \d)|[Ss]kipp\w+ (?:step|update|iteration)"
+)
+LOST, NEVER = 10, 30
+"""Logged steps in a row with a gradient norm of nan: behind finite ones, and where a scaler skips or there never were any."""
+
 SKIPPED = re.compile(r"skipped iterations: +([1-9]\d*)")
 
 
@@ -31,7 +37,9 @@ class Figures:
 
     def __init__(self):
         self.losses = {"ok": 0, "bad_since": None, "bad": 0, "bad_grad": 0, "kind": ""}
+        self.grads = {"ok": 0, "since": None, "nan": 0, "scaled": 0}  # the unbroken run of nan norms at the end
         self.stats = {"idle": 0, "since": None}
+        self.working = {}  # of each engine of vLLM, which tells when its work is done: requests in flight when it last spoke
         self.training = {}
 
     def read(self, line, name):
@@ -44,6 +52,7 @@ class Figures:
     def _loss(self, line, text, name):
         state = self.losses
         found, grad = LOSS.search(text), GRAD.search(text)
+        self._grad(line, text, grad)
         if found is None and not (name == "megatron" and state["ok"] and not SKIPPED.search(text)):
             return
         bad = found is None or BAD.search(found.group("value")) is not None
@@ -68,11 +77,32 @@ class Figures:
         state["bad"] += 1
         state["bad_grad"] += bad_grad
 
+    def _grad(self, line, text, grad):
+        state = self.grads
+        if grad is None:
+            state["scaled"] += SCALED.search(text) is not None
+        elif not grad.group("value").lower().endswith("nan"):
+            state.update(ok=state["ok"] + 1, since=None, nan=0, scaled=0)
+        else:
+            state["since"] = state["since"] or (line.number, line.raw[:1000], line.rank)
+            state["nan"] += 1
+
+    def lost(self):
+        """Since which line the gradient norm is nan, and in how many logged steps; None for a few that a loss scaler skips.
+
+        A norm that was never a number may be one that nobody computes: it must be so for longer.
+        """
+        state = self.grads
+        enough = NEVER if state["scaled"] or not state["ok"] else LOST
+        return (state["since"], state["nan"]) if state["since"] and state["nan"] >= enough else None
+
     def _engine(self, line, text):
         for pattern in STATS:
             found = pattern.search(text)
             if not found:
                 continue
+            if pattern is STATS[0]:
+                self.working[text[max(0, text.find("Engine")) :][:10]] = found.group("running", "waiting") != ("0", "0")
             stuck = number_of(found.group("speed")) == 0 and found.group("running", "waiting") != ("0", "0")
             if stuck:
                 self.stats["since"] = self.stats["since"] or (line.number, line.raw[:500])

@@ -11,10 +11,11 @@ import hashlib
 import re
 
 from verikit.probes.logs import clock, tables
-from verikit.probes.logs.complaints import excuses, ill, status
-from verikit.probes.logs.ending import HEADS, head_of
-from verikit.probes.logs.envelopes import Line, decode, plain, undress
+from verikit.probes.logs.complaints import cured_by, excuses, ill, status
+from verikit.probes.logs.ending import HEADS, head_of, short_of
+from verikit.probes.logs.envelopes import LEVELS, Line, decode, plain, undress
 from verikit.probes.logs.figures import Figures, number_of
+from verikit.probes.logs.hosts import learned
 from verikit.probes.logs.rows import (
     ANCHORED,
     BANNERS,
@@ -77,11 +78,31 @@ def _short(raw):
     return raw if len(raw) <= 16384 else raw[:8192] + raw[-8192:]
 
 
+def _of_a_program(name):
+    """Whether the tables know a name before `: ` as a program's or a level."""
+    return name.upper() in LEVELS or name in KNOWN or name.split("-")[0] in OF_NODES
+
+
+KNOWN = {
+    word
+    for table in (tables.SIGNS, tables.BENIGN, tables.MARKERS, tables.PROGRESS)
+    for row in table
+    for word in re.findall(r"[A-Za-z][\w.-]*", row[2])
+}
+# Programs that the tables know with the name of a node behind their own, as `slurmstepd-n04: `.
+OF_NODES = {word for row in tables.SIGNS for word in re.findall(r"([a-z]\w+)\(\?:-\[\\w\.-\]\+\)\?: ", row[2])}
 FENCE_OPEN, FENCE_CLOSE = re.compile(tables.FENCE_OPEN + r"\s*$"), re.compile(tables.FENCE_CLOSE + r"\s*$")
 
 PREFIX = re.compile(r"(?:[\w./<>-]{1,60}: ){1,2}")
 WATCHED = ("oss", "grad", "gnorm", "throughput")
 DIGITS_MATTER = (b"rrno", b"xit", b"Xid", b"signal", b" code")
+
+ROW = re.compile(r"\|.*\|$")
+PREPARES = 60
+"""Characters of a sentence in which its verb stands, that may be one of getting started."""
+
+CURE_LINES, CURE_SIGNS = 5, 6
+"""How far behind a complaint a sentence may stand that says how the job does without, and how many it may answer at once."""
 
 ENGINE = 2
 """Marks the plan of an engine's statistics: when they are idle, each counts."""
@@ -95,7 +116,12 @@ LOUD = 500
 
 ANNOUNCES = re.compile(r"\w\W?::?$")
 MEASURED, WORKED = re.compile(tables.MEASURED), re.compile(tables.WORKED)
-EXITS_OF_JOBS = re.compile(tables.EXITS_OF_JOBS)
+NO_COUNT, QUANTITY, COMPILES = re.compile(tables.NO_COUNT), re.compile(tables.QUANTITY), re.compile(tables.COMPILES)
+QUANTITIES = re.compile(tables.QUANTITIES)
+THING = re.compile(
+    r"\W*(?!(?:[Dd]one|[Pp]rocessed|[Cc]omplete|[Ff]inished|[Gg]enerated|[Ww]rote|[Ww]ritten|[Ee]valuated|[Ss]cored|[Pp]rogress))"
+)
+EXITS_OF_JOBS, EXITS_OF_CHILDREN = re.compile(tables.EXITS_OF_JOBS), re.compile(tables.EXITS_OF_CHILDREN)
 OF = next(row[2] for row in PROGRESS if row[0] == "of")
 
 
@@ -111,6 +137,7 @@ class Story(Tracebacks):
         self.opening, self.last_form, self.last = [], None, 0
         self.waiting = collections.deque(maxlen=WAITING)
         self.lines, self.forms, self.tail, self.at_end, self.counted, self.runs = 0, {}, [], True, True, 0
+        self.hosts = None  # shapes of the names that a launcher puts before each line, once they have been looked for
         # How many forms were examined, those that were not, and the plans that an earlier look made, by the forms' digests.
         self.met, self.passed_over, self.recalled = 0, [], {}
         self.reset(0)
@@ -133,6 +160,7 @@ class Story(Tracebacks):
         settled: called with (place in the data, number of the line there) once all that is not near the end has been read.
         """
         counted = number is not None
+        self.hosts = self.hosts or learned(data, _of_a_program)
         number = number or self.last + 1  # numbers never go back: what stands behind is told by them
         near = data.rfind(b"\n", 0, max(0, len(data) - NEAR_END)) + 1
         if near:
@@ -142,6 +170,10 @@ class Story(Tracebacks):
             settled(near, number)
         self._read(number, data, near, len(data), True)
         self.at_end = data[-1:] == b"\n"
+
+    def undress(self, number, raw):
+        """The `Line` of some bytes of this log."""
+        return undress(number, raw, self.hosts or ())
 
     def _read(self, number, data, position, last, near_end):
         """Reads a part of some data that ends before a line feed, or with the data."""
@@ -177,7 +209,7 @@ class Story(Tracebacks):
                 if plan is None:
                     self._learn(number, raw, form)
                 elif self._line(number, raw, quiet=plan is False) is False and plan and plan is not True:
-                    self._said(number, raw, plan[0])
+                    self._said(number, raw, plan[0], plan[3])
             if self.own:
                 self._user(number, raw)
             number += 1
@@ -240,7 +272,7 @@ class Story(Tracebacks):
         """A copy of a line that only counts something: its digits are read, nothing else."""
         name, role, search, setup, watched = plan
         if role == "said":
-            self._said(number, raw, name)
+            self._said(number, raw, name, setup)
             return
         text = plain(decode(raw))
         found = search(text)
@@ -257,8 +289,9 @@ class Story(Tracebacks):
         key = key_of(raw).decode("latin-1")
         if key not in self.sentences and not self._follow(number, raw, key):
             return False
-        self._said(number, raw, key)
-        return key, "said", None, False, False
+        setup = SETUP.search(self.undress(number, raw).text[:PREPARES]) is not None
+        self._said(number, raw, key, setup)
+        return key, "said", None, setup, False
 
     def _follow(self, number, raw, key):
         """Begins to follow a sentence; the oldest that came only once makes room. Whether there was room."""
@@ -267,13 +300,15 @@ class Story(Tracebacks):
             if once is None:
                 return False
             del self.sentences[once]
-        line = undress(number, raw)
+        line = self.undress(number, raw)
         prefix = max(0, len(raw) - len(line.text.encode("utf-8", "replace")))
-        works = re.search("[A-Za-z]", line.text) and not NO_WORK.search(line.text)
+        works = re.search("[A-Za-z]", line.text) and not (
+            NO_WORK.search(line.text) or QUANTITIES.search(line.text) or ROW.match(line.text.strip())
+        )
         self.sentences[key] = Sentence(number, raw, kinds_of(raw, prefix), bool(works))
         return True
 
-    def _said(self, number, raw, key):
+    def _said(self, number, raw, key, setup):
         if key not in self.sentences:  # it made room for another, and comes again
             self._follow(number, raw, key)
         sentence = self.sentences.get(key)
@@ -281,7 +316,7 @@ class Story(Tracebacks):
         if grown is not None:
             whole = "100" if ("%d%%" % grown).encode() in raw else None
             self._count(
-                number, key[:80], "said", grown, whole, None, False, raw[: clock.LOOKED_AT].decode("utf-8", "replace")
+                number, key[:80], "said", grown, whole, None, setup, raw[: clock.LOOKED_AT].decode("utf-8", "replace")
             )
 
     def _line(self, number, raw, quiet=False):
@@ -292,7 +327,7 @@ class Story(Tracebacks):
         for block in list(self.blocks.values()):
             if number - block.last > (300 if block.open else MESSAGE_LINES):
                 self._close(block)
-        line = undress(number, raw)
+        line = self.undress(number, raw)
         if "\n" not in line.text:
             return self._say(line, quiet)
         for text in line.text.split("\n"):
@@ -348,6 +383,7 @@ class Story(Tracebacks):
         if banner and line.number - self.run_start > 1 and self._told_something():
             self.reset(line.number)
         excuses = self._excuses(line, text)
+        self._cure(line, text)
         self._program(line, text)
         if "rank" in text or "exitcode" in text or "Root Cause" in text:
             self._elastic(text)
@@ -382,6 +418,19 @@ class Story(Tracebacks):
             roles.add("line")
         return roles
 
+    def _cure(self, line, text):
+        """Calls contained what was complained of just before, if this sentence says that the job does without it."""
+        near = [sign for sign in self.signs[-CURE_SIGNS:] if line.number - sign["end"] <= CURE_LINES]
+        open_ = [block for block in self.blocks.values() if block.errors and line.number - block.last <= CURE_LINES]
+        if not (near or open_):
+            return
+        told = [sign for sign in near if sign["role"] != "fatal" and not sign["uncaught"]]
+        if any(cured_by(text, sign["text"]) for sign in told):
+            for sign in told:
+                sign["contained"] = True
+        for block in open_:
+            block.contained = block.contained or cured_by(text, block.errors[-1][1])
+
     def _banner(self, text):
         """Whether a run begins here. Repeated by every rank, or before anything was told, it begins nothing new."""
         return any(pattern.match(text) for pattern in BANNERS)
@@ -399,7 +448,7 @@ class Story(Tracebacks):
         text = plain(decode(raw))
         for pattern in self.failing:
             if pattern.search(text) and not any(one.search(text) for one in self.ignore):
-                line = undress(number, raw)
+                line = self.undress(number, raw)
                 self._add(line, "failing", "fatal", kind_of_exception(line.text.strip())[0], "", trace=False)
                 break
         for pattern in self.ready_patterns:
@@ -418,10 +467,10 @@ class Story(Tracebacks):
 
     def _marker(self, line, text):
         for name, role, pattern, program, _ in SAID.at(text, 0):
-            if pattern.match(text) and not (role == "done" and NOT_DONE.search(text)):
+            if pattern.match(text) and not (role == "done" and (NOT_DONE.search(text) or short_of(text))):
                 if line.level >= 40 and (role != "done" or ill(text)):
                     continue
-                if name == "own-ready" and NOT_READY.search(text):
+                if name in ("own-ready", "address-ready") and NOT_READY.search(text):
                     continue
                 self.markers.append((line.number, role, name, program, line.raw[:300]))
                 return role
@@ -449,7 +498,8 @@ class Story(Tracebacks):
                 sign["inside"] = not (pattern.match(text) or pattern.match(text, inside))
                 return sign
         if self._exited(line, text) and not excuses & {"line", "retry", "contain", "trace"}:
-            return self._add(line, "exit-code", "messenger", "python_exception", "", trace=False)
+            name = "exit-code" if EXITS_OF_JOBS.match(text) else "child-code"
+            return self._add(line, name, "messenger", "python_exception", "", trace=False)
         if bare and "Warning" not in bare.group():
             kind, role, name, hint = kind_of_exception(text)
             # One that ends in a colon announces another, which follows.
@@ -463,10 +513,10 @@ class Story(Tracebacks):
     @staticmethod
     def _exited(line, text):
         """Whether a sentence is of the job's own end, with an exit status other than zero: of whatever level."""
-        return EXITS_OF_JOBS.match(text) and status(text)
+        return (EXITS_OF_JOBS.match(text) or EXITS_OF_CHILDREN.match(text)) and status(text)
 
     def _add(self, line, name, role, kind, hint, trace):
-        kind = by_exit(line.text, kind) if name in ("elastic", "exit-code") else kind
+        kind = by_exit(line.text, kind) if name in ("elastic", "exit-code", "child-code") else kind
         pid = line.pid or next((int(one) for one in groups_of(PID, line.text) if len(one) < 10), None)
         sign = sign_of(line, name, role, kind, pid=pid, hint=hint, trace=trace)
         self.signs.append(sign)
@@ -499,9 +549,13 @@ class Story(Tracebacks):
                 continue
             if role in ("item", "step") and UNFINISHED.search(text):
                 continue
+            if name == "of" and NO_COUNT.search(text[: found.start("n")]):
+                continue
+            if name == "counter" and THING.match(found.group()) and QUANTITY.search(text[: found.start() + 1]):
+                continue
             if name == "percent" and MEASURED.search(text[: found.start("n")]):
                 continue
-            if name == "step" and PAST_STEP.search(text[: found.start("n")]):
+            if name in ("step", "epoch") and PAST_STEP.search(text[: found.start("n")]):
                 continue
             if name == "of" and "glog" in line.dressed and line.level > 20:
                 continue  # torch's compiler names its graphs so
@@ -510,6 +564,7 @@ class Story(Tracebacks):
                 name, search, found = ("of", OF, of) if of else (name, search, found)
             groups = found.groupdict()
             setup = bool(SETUP.search(text[: found.start() + 12])) or (role == "bar" and bool(SETUP.search(text[:200])))
+            setup = setup or COMPILES.match(text) is not None
             self._count(
                 line.number,
                 name,
@@ -529,7 +584,7 @@ class Story(Tracebacks):
         if not name:
             return True if watched else None
         # Anchored rows see the message only without its envelopes: their copies are read in full.
-        if name in ANCHORED or (watched and self.figures.losses["bad"]):
+        if name in ANCHORED or (watched and (self.figures.losses["bad"] or self.figures.grads["nan"])):
             return True
         return (
             name,

@@ -137,6 +137,7 @@ SIGNS: "tuple[tuple[str, ...], ...]" = (
     ("watchdog", "root", r"(?:\[(?:PG|Rank)[^\]]{0,120}\] )?Watchdog caught collective operation timeout|(?:\[[^\]]{0,80}\] )?Caught collective operation timeout", "nccl_timeout", "", "LlamaFactory#6269"),
     ("watchdog-end", "messenger", r"(?:\[PG[^\]]{0,120}\] )?Process group watchdog thread terminated|(?:\[[^\]]{0,80}\] )?(?:Some NCCL operations have failed|To avoid data inconsistency|Received a dump signal|failure detected by watchdog|NCCL watchdog thread terminated)|(?:\[[^\]]{0,80}\] )?[^\n]{0,60}HeartbeatMonitor|terminate called (?:after throwing|recursively|without)", "nccl_timeout", "", "pytorch#118369"),
     ("heartbeat", "messenger", r"(?:\[PG[^\]]{0,120}\] )?ProcessGroupNCCL's watchdog got stuck for \d+ seconds", "nccl_timeout", "", "pytorch"),
+    ("nccl-lost", "root", r"(?:\S+:\d+:\d+ )?(?:\[\d+\] )?(?:\S+ )?NCCL WARN [^\n]{0,160}?(?:[Gg]ot completion [^\n]{0,80}with (?:status=|error )(?!0\b|5\b)\d+|retry (?:counter|count) exceeded|ibv_poll_cq\w*(?:\(\))? failed|error (?:of|in|from) ibv_poll_cq|IBV_WC_(?!SUCCESS|WR_FLUSH)\w+|vendor err (?!0\b)\d+)", "nccl_system", "the fabric lost a message for good: look at the link, the cable and the named peer", "nccl net_ib.cc"),
     ("nccl-warn", "soft", r"(?:\S+:\d+:\d+ )?(?:\[\d+\] )?(?:\S+ )?NCCL WARN (?:Call to ibv|Call to connect|NET/IB : [^\n]{0,60}(?:error|failed)|[^\n]{0,80}(?:Connection (?:refused|reset|closed)|failed))", "nccl_system", "", "nccl#925"),
     ("nccl-error", "cascade", r"(?:\S+:\d+:\d+ )?(?:\[\d+\] )?ncclSystemError|ncclRemoteError|ncclInternalError|(?:\[[^\]]{0,80}\] )?NCCL (?:error|communicator was aborted)", "nccl_system", "", "nccl#834"),
     ("c10d-socket", "root", r"\[c10d\] (?:The client socket has timed out|The server socket has failed to (?:listen|bind)|The client socket has failed to connect to any)|(?:The )?client socket has timed out after", "rendezvous", "", "pytorch#85604"),
@@ -197,7 +198,7 @@ BENIGN: "tuple[tuple[str, ...], ...]" = (
     ("ignored", "line", r"\b(?:can|may|should)(?: be)? (?:safely )?(?:be )?ignored?\b|\b[Ii]gnoring (?:this|the|it|error|exception|and)\b|\(ignored\)|\bharmless\b|\b[Nn]on-?fatal\b|\bnot fatal\b|[Nn]ot an error\b|: ignored$", "gnor|armless|fatal|Not an error", "", "sglang, inductor"),
     ("expected", "line", r"\((?:[^()\n]{0,40}\b)?(?<!not )(?<!but )(?:expected|injected|simulated|intentional)(?:\b[^()\n]{0,40})?\)|\binjected\b|\b(?:as|is|was|were) expected\b|\bexpected (?:failure|to fail|error)\b|\bxfail(?:ed)?\b|\b[Ss]imulat(?:ed|ing) (?:failure|fault|oom|crash|error)|\bfault[- ]injection\b|\bchaos\b", "expected|njected|imulat|ntentional|xfail|ault|haos", "", "fault tests"),
     ("fallback", "line", r"\b[Ff]all(?:ing|s|en)? ?back\b|\b[Ff]allback\b|\b(?:Could not|Unable to) import\b|\bFailed to import from vllm\._C\b|\b[Nn]ot (?:installed|available), (?:using|skipping|disabling)\b|\boptional\b|\bis disabled\b|\bwill be disabled\b", "fall|Fall|import|ot installed|ot available|optional|disabled", "", "vllm-ascend#19"),
-    ("retry", "retry", r"\b[Rr]etry(?:ing)?\b|\bretries left\b|\bwill retry\b|\b[Aa]ttempt[ =:#]*\d+|\b[Rr]econnect(?:ing)?\b|\b[Bb]ack(?:ing)? ?off\b|\btrying again\b|\b[Ww]aiting for (?:the )?(?:\S+ ){1,8}?(?:to (?:become|be|come|start)|ready|up)\b|\bnot ready(?: yet)?\b", "etry|etries|ttempt|econnect|ack|again|aiting|ready", "", "urllib3, tenacity"),
+    ("retry", "retry", r"\b[Rr]etry(?:ing)?\b(?! (?:count(?:er)?|limit|budget) (?:was )?(?:exceeded|exhausted))|\bretries left\b|\bwill retry\b|\b[Aa]ttempt[ =:#]*\d+|\b[Rr]econnect(?:ing)?\b|\b[Bb]ack(?:ing)? ?off\b|\btrying again\b|\b[Ww]aiting for (?:the )?(?:\S+ ){1,8}?(?:to (?:become|be|come|start)|ready|up)\b|\bnot ready(?: yet)?\b", "etry|etries|ttempt|econnect|ack|again|aiting|ready", "", "urllib3, tenacity"),
     ("started-again", "line", r"\b(?:[Rr]e-?start|[Rr]e-?launch|[Rr]e-?spawn)(?:s|ed|ing)\b|\bstart(?:s|ed|ing)? (?:it |over |them )?(?:over|again|anew)\b", "start|launch|spawn", "", "own set: what a supervisor says of its child"),
     ("future", "line", r"\bwill raise an? (?:error|exception)\b|\b[Dd]eprecat(?:ed|ion)\b|\b(?:Future|User|Deprecation|Runtime|Resource|Syntax|Import|Experimental|Requests\w*)Warning\b|\bfilterwarnings\b", "will raise|eprecat|Warning|filterwarnings", "", "known"),
     ("advice", "line", r"^(?:For debugging consider|Compile with `?TORCH_USE_CUDA_DSA|CUDA kernel errors might be asynchronously|Device-side assertion tracking|If you (?:are|suspect|see|want|encounter|get|run)|This (?:might|may|can|could|usually) |It usually means|Possible (?:causes?|reasons?)|Some (?:common|possible) causes|See documentation|Try (?:reducing|increasing|setting)|Please (?:check|see|refer|make sure|note)|Hint:|hint:|Note:|NOTE:|Tip:|Potential root causes|To (?:enable|fix|resolve|avoid|debug) |\(\d\) )", "", "", "pytorch, ray"),
@@ -245,10 +246,12 @@ MARKERS: "tuple[tuple[str, ...], ...]" = (
     ("flask-ready", "ready", r"(?: ?\* )?Running on (?:http|all addresses|local URL: )|Serving HTTP on ", "", "", "Flask, gradio"),
     ("grpc-ready", "ready", r"(?:gRPC |GRPC )?[Ss]erver (?:is )?(?:now )?(?:listening|running|started|ready|up)(?: and ready)?(?:[ :.,!]|$)|Server started(?: on| at)? |[Rr]eady to (?:accept|serve|receive)|(?:[\w:]{1,60}: )?(?:\w+ ){0,3}[Ll]istening (?:on|at) (?:\S{0,80}:)?\d+\b|.{0,60}\bready to accept connections", "", "", "known"),
     ("own-ready", "ready", r"^(?:[^\n]{0,80}?\b(?:[Ss]erving|[Ll]istening|[Aa]ccepting|[Aa]vailable|[Rr]eady|[Oo]pen|[Rr]unning|[Ll]ive)\b[^\n]{0,40}?(?:https?://\S|(?:\d{1,3}(?:\.\d{1,3}){3}|localhost|\*|\]):\d|port \d|tcp/\d|(?<![\d:]):\d{4,5}\b(?![:-]))|[^\n]{0,60}?(?:https?://\S{3,80}|[\d.]{7,15}:\d{2,5}|port \d{2,5}) (?:is )?(?:now )?(?:[Uu]p|UP|ready|open|live|listening|serving)\b)", "", "", "own set"),
+    ("address-ready", "ready", r"(?=[^\n]{0,140}://)(?:[^\n]{0,60}\b(?:[Gg]o to|[Bb]rowse to|[Nn]avigate to|[Vv]isit|[Oo]pen|[Pp]oint your browser (?:to|at)|[Aa]vailable (?:at|on|under)|(?:GUI|UI|[Ii]nterface|[Aa]pp(?:lication)?|[Pp]layground)(?: is)?(?: at| on|:)|(?:[Ll]ocal|[Nn]etwork|[Ee]xternal|[Pp]ublic|[Ss]erver) URL:?)[^\n]{0,40}?https?://(?![^\s/]*\.(?:com|org|io|ai|net|dev)(?:[/\s]|$))(?:localhost|[\w.*\[\]:-]+:\d{2,5})(?:/(?!#)\S{0,120})?\W{0,12}(?:$|in (?:your|a|the) (?:web )?browser))", "", "", "ComfyUI, Streamlit, Gradio, own set"),
     ("celery-ready", "ready", r"celery@\S{1,80} ready\.", "", "", "Celery"),
     ("router-ready", "ready", r"(?:[\w:]{1,80}: )?(?:src/[\w/.]{1,80}:\d+: )?(?:Router ready\b|Starting server on \S+:\d+)", "", "", "sglang router"),
     ("mlflow-ready", "ready", r"Listening at: ", "mlflow", "", "MLflow"),
     ("hf-began", "began", r"\*{5} Running training \*{5}", "", "", "transformers"),
+    ("resumed", "resumed", r"(?:[^\n]{0,60}?\b)?(?:[Rr]esum(?:ed|ing)|[Rr]e-?start(?:ed|ing)) (?:\w+ ){0,2}(?:from|at)\b", "", "", "own set"),
     ("megatron-began", "began", r"\[before the start of training step\]", "", "", "Megatron-LM"),
     ("nohup", "start", r"nohup: (?:ignoring input|appending output|redirecting stderr)", "", "", "coreutils"),
     ("slurm-start", "start", r"(?:Job \d+ on \S+ started|SLURM_JOB_ID[=:] ?\d+|Starting job \d+|Job started at|=+ ?(?:run|RUN|job|JOB|launch) (?:started|start|begin))", "", "", "site prologs"),
@@ -291,6 +294,7 @@ PROGRESS: "tuple[tuple[str, ...], ...]" = (
     ("epoch-batch", "step", r"\b[Ee]poch:? ?\[?(?P<epoch>\d+)\]?,? ?[\[(] *(?P<n>\d+)/ *(?P<of>\d+)", "poch", "", "PyTorch examples"),
     ("epoch-step", "step", r"\b[Ee]poch[ =:]+(?P<epoch>\d+)(?:/\d+)?[ ,|:-]+(?:[Gg]lobal )?(?:[Ss]tep|[Bb]atch|[Ii]ter(?:ation)?)[ =:]+(?P<n>\d+)", "poch", "", "known"),
     ("step", "step", r"(?:^|[^\w/-])(?:(?:global|train|opt|current)[_ ]?)?(?:[Ss]tep|STEP|[Ii]ter(?:ation)?|[Uu]pdate|[Bb]atch)[\"']?[ =:#]+\[? *(?P<n>\d+)(?: */ *(?P<of>\d+))?", "tep|TEP|ter|pdate|atch", "", "torchtitan, nanoGPT, known"),
+    ("it", "step", r"(?:^|[\s|\]])(?:[Ii]t|IT)[ =:#]+(?P<n>\d+)(?: */ *(?P<of>\d+))?[ ,|:;-]+(?:[a-z]\w{0,20}[_ /-])?(?:loss|lr|ppl|nll|acc|reward|elbo|mse|err)\b", "it|It|IT", "", "own set"),
     ("epoch", "step", r"(?:^|[^\w])[Ee]poch[\"']?[ =:#]+\[? *(?P<n>\d+)(?: */ *(?P<of>\d+))?", "poch", "", "known"),
     ("pytest", "item", r"\b(?:PASSED|SKIPPED|XFAIL|FAILED|\.+) +\[ *(?P<n>\d+)%\]", "%]", "", "pytest"),
     ("sglang", "serve", r"^(?P<n>)(?:Decode|Prefill) batch", "", "", "sglang"),
@@ -312,7 +316,17 @@ PROGRESS: "tuple[tuple[str, ...], ...]" = (
 )  # fmt: skip
 
 # Counters that belong to getting started: they move, but the job's own work has not begun.
-SETUP = r"(?:NCCL INFO|Loading|Capturing|Map\b|Map \(|Tokeniz|Downloading|Fetching|Filter|Generating \w+ split|Running tokenizer|Resolving|Converting|Packing|Warm|warm|Compiling|Preprocessing|Building|Extracting|Initializ|Importing|Setting up|Materializ|Grouping|Creating|Calibrat|Profiling|Saving|Reading|loading|shards? found|load(?:ed)? )"
+SETUP = r"(?:NCCL INFO|Prefetch|Restor|[Mm]igration |\b[Ss]canning |Convert\b|Dropping|Emitting|\bLoad the\b|\breading |\(num_proc=\d+\)|Downloaded (?:object|model|file|shard|weight|checkpoint|artifact)|\.(?:bin|safetensors|gguf|pth?|json|msgpack|h5|model|onnx|txt|md): +\d{1,3}%\||Loading|Capturing|Map\b|Map \(|Tokeniz|Downloading|Fetching|Filter|Generating \w+ split|Running tokenizer|Resolving|Converting|Packing|Warm|warm|Compiling|Preprocessing|Building|Extracting|Initializ|Importing|Setting up|Materializ|Grouping|Creating|Calibrat|Profiling|Saving|Reading|loading|shards? found|load(?:ed)? )"
+
+# A compiler called by a build: its counter is of files that are compiled before the work.
+COMPILES = r"\[\d+/\d+\] (?:ccache )?(?:\S*/)?(?:c\+\+|g\+\+|gcc|cc|clang\S*|nvcc|hipcc|ld|ar)(?=\s|$)"
+
+# Before a number: what names one of many, a code, or says how many there are, and counts nothing.
+NO_COUNT = (
+    r"\b(?:[Rr]ank|RANK|[Pp]rocess|[Nn]ode|[Dd]evice|[Mm]ember|MEMBER|[Rr]eplica|[Cc]odes?|[Vv]ersion|[Hh]ost)\W{0,3}$"
+)
+QUANTITIES = r"\b(?:[Nn]um(?:ber)?|[Cc]ount|[Ss]ize|[Ll]imit) of (?!.*\b(?:done|processed|completed|finished|written)\b)|\b[Uu]s(?:ing|ed) \(?[KMGT]i?B\b"
+QUANTITY = r"\b(?:[Nn]um(?:ber)?|[Cc]ount|[Ss]ize|[Ll]imit) (?:of )?(?:\w+ ){0,3}$"
 
 # What the log was about when it went silent, by its last lines.
 PHASES = (
@@ -320,6 +334,22 @@ PHASES = (
     ("saved", "", r"\b(?:[Ss]aved|[Cc]heckpoint (?:saved|done|written|complete)|successfully saved)", "", "", "known"),
     ("init", "stuck_init", r"Init START|Init torch distributed begin|[Ii]nitializing (?:process group|distributed|the distributed)|Initializing distributed|[Ww]aiting for .{0,60}(?:rank|core engine|worker|shard|peer|node|rendezvous)|[Rr]endezvous|init_process_group|Bootstrap|Waiting for shard|Capture cuda graph begin|Capturing|Starting to load model|Loading", "", "", "fairseq#3083"),
 )  # fmt: skip
+
+# Services that others work with: their readiness is no job's where something else in the same log counts.
+SIDECARS = (
+    "dask-ready",
+    "mlflow-ready",
+    "minio-ready",
+    "etcd-ready",
+    "kafka-ready",
+    "mongo-ready",
+    "mysql-ready",
+    "milvus-ready",
+    "grafana-ready",
+    "tensorboard-ready",
+    "ray-ready",
+    "prefect-ready",
+)
 
 # What looks like readiness and is none: still to come, or something beside the service.
 NOT_READY = r"\b(?:[Ss]tarting|[Ll]aunching|[Ww]aiting for (?!requests|connections|clients|work)|[Cc]onnect(?:ing|ed)|[Ww]ill|[Tt]rying|[Mm]etrics|[Dd]ashboard|[Dd]ebug\w*|[Nn]ot|[Ff]ail\w*|[Rr]endezvous|[Mm]aster|[Cc]oordinator|[Ss]tore|[Pp]roxy|[Tt]racking|[Pp]rofil\w*|[Tt]ensor[Bb]oard|[Uu]sing)\b"
@@ -344,7 +374,7 @@ CLOSING = (
             r"(?:[Tt]he )?(?:[Rr]esults?|[Rr]eports?|[Oo]utputs?|[Ww]eights|[Mm]odel|[Pp]redictions|[Aa]rtifacts?|[Aa]nswers?|[Ss]cores?)(?: file| card)? ?(?:is |are |now |can be found |available )*(?:in|at|under|->|=>) \S*[/.]\S",
             r".{0,60}\b(?:[Ee]xit\w*|[Ll]eav\w*|[Qq]uit\w*|[Ss]hut\w*|[Ss]topp\w*|[Ee]nd\w*|[Ff]inish\w*|[Tt]erminat\w*) (?:cleanly|gracefully|normally|successfully|as planned)\b",
             r"https?://\S+/(?:commit|tree|blob|pull|releases?)/\S+$",
-            r"(?:[\w./-]+:? ){0,3}[Nn]o (?:issues|errors|problems) found|.{0,120}\b(?:0|no|zero) (?:errors?|failures?|failed|problems?|issues?|mismatch(?:es)?)(?:\W*$|[,;] )",
+            r"(?:[\w./-]+:? ){0,3}[Nn]o (?:issues|errors|problems) found|.{0,60}\b[Pp]assed[ :=]+[1-9]\d*[,;]? (?:and )?[Ff]ailed[ :=]+0\b|.{0,120}\b(?:0|no|zero) (?:unexpected |new |real )?(?:errors?|failures?|failed|problems?|issues?|mismatch(?:es)?)(?:\W*$|[,;] )",
             r"(?:[Tt]otal|[Oo]verall|[Ee]lapsed|[Ww]all)(?: \w+)? [Tt]ime\b|[Tt]ook \d|(?:[Bb]uilt|[Rr]an \d+ \w+) in \d|[Tt]otal: \d",
             r"(?:[Ss]ummary|(?:\w+ )?[Rr]esults?|[Rr]eport|[Oo]verall)(?: \w+)?: |\w+ metrics \*",
             r"(?:[Nn]othing|[Nn]o) (?:left|more|else|further)\b|[Rr]eached max|max_\w+ reached|(?:EXIT|[Ee]xit|[Ee]xiting|rc|status)[ =:]+0$",
@@ -352,6 +382,8 @@ CLOSING = (
     )
     + r")"
 )
+# As above, of a script that only prepares: it is over where nothing else was to come.
+SET_UP = r"[\W_]{0,12}(?:[\w./-]+: ){0,2}(?:[Tt]he )?(?:[Ss]et-?up|[Ii]nstall(?:ation)?|[Ee]nvironment|[Ee]nv|[Bb]ootstrap(?:ping)?|[Pp]rovision(?:ing)?|[Bb]uild)(?: [\w./-]+)? (?:is |has |was |has been )?(?:now )?(?:finished|completed?|done|ready|successful|succeeded|ok|OK)\b(?! ?[:=])"
 # As above, of a trainer: its last measures, and that it stops before its counter is at its whole.  Steps and epochs may be named.
 FINAL = r"[\W_]{0,12}(?:[\w./-]+:? ){0,3}(?:[Ff]inal|FINAL)(?:[ _]\w+)?[ _](?:\w+/)?(?:eval\w*|test\w*|val\w*|train\w*|dev|loss|acc\w*|score|result\w*|metric\w*|perplexity|ppl|f1\w*|bleu\w*|rouge\w*|mse|rmse|mae|auc|wer|reward|return)\b(?! (?:set|split|loader|data\w*|step|epoch|batch))[^:=]{0,40}[:=] ?\S"
 EARLY = (
@@ -381,6 +413,10 @@ LAST_WORDS = r"(?:\b(?:[Ee]rror|ERROR|ERR!|[Ff]atal|FATAL|[Ff]ail(?:ed|ure)|FAIL
 # that something ended; marks of failure; and before what an excuse is none.
 COMPLAINT = r"\b(?:[Nn]o(?! (?:\w+ )?(?:loss(?:es)?|errors?|issues?|problems?|warnings?|failures?|duplicates?|changes?|conflicts?|regressions?|mismatch\w*|diff\w*|gaps?|leaks?|more|further|improvement)\b)|[Nn]obody|[Nn]ot|NOT|[Nn]ever|[Ww]ithout|[Ll]acks?|[Ll]acking|[Oo]nly|[Ii]nstead|[Rr]ather than|[Bb]ut|[Ee]xpect(?:s|ed|ing)?|[Ww]ant(?:s|ed)?|[Nn]eeds?|[Nn]eeded|[Rr]equires?d?|[Mm]ust|[Dd]iffer(?:s|ed|ent)?|vs\.?|[Ee]mpty|[Tt]runcated|[Ss]hort (?:read|write|of|by)|[Tt]oo \w+|[Ll]ost|[Gg]one|[Vv]anished|[Dd]isappeared|[Dd]ropped|[Dd]own|[Bb]ad|[Bb]roken|[Mm]alformed|[Ww]rong|[Ii]llegal|[Gg]arbled|[Dd]amaged|[Rr]ead-only|[Uu]n(?:bound|defined|set|expected|supported|resolved|available|readable|known|able|usable|handled|terminated|finished|equal|recognized|recognised|reachable)|[Oo]ver (?:the|its|\d)|[Bb]eyond|[Aa]bove|[Bb]elow|[Ll]arger|[Ss]maller|[Ff]ewer|(?:[Mm]ore|[Ll]ess) than|[Ll]imit|[Qq]uota|0 (?:bytes|entries|rows|files|items|records|results|matches|tensors|samples|documents|hits)|[Zz]ero (?:bytes|entries|rows|files|items|records|length)|[Nn]on-?finite|nan|NaN|inf|(?:HTTP|answered|returned|replied|got|status|said|code) [45]\d\d|[Ss]tuck|[Ss]talled|[Dd]ied|[Dd]ead|[Kk]illed|[Cc]onflicts?|[Cc]lash(?:es)?|[Dd]uplicates?|[Tt]wice|[Aa]lready|[Vv]iolat\w+|[Oo]verflow\w*|[Uu]nderflow\w*|[Rr]eject\w*|[Dd]isagrees?|[Ee]xhausted|[Ff]ull|[Oo]ut of (?!\d)\w+|[Ll]ocked|[Ii]nconsistent|[Bb]locked|[Ff]orbid\w*|[Rr]evoked|[Ll]eft behind|[Ss]tops? (?:short|at)|[Tt]imes? out|[Tt]imeout(?! ?[:=]))\b|n't\b"
 HANDLED = r"[,;:(—-]+ ?(?:so )?(?:using|use[sd]?|assum\w+|fall\w*|skipp\w+|disabl\w+|ignor\w+|default\w*|setting|continu\w+|proceed\w+|retry\w*|trying|substitut\w+|taking|keeping|reusing|treating|tied|will (?:use|try|be|fall|retry|start|skip|continue)|again in|next try)\b|\b(?:[Ii]nstead of .{1,60} using|[Pp]roceeding without|[Cc]ontinuing|[Dd]eprecat\w+|[Rr]etrying|[Nn]ot (?:required|needed|necessary|used))\b"
+# What says that a job does without something, or that all is well with it; words that say nothing of what they are about.
+CURED = r"[,;:—–-] ?(?:ok|OK|okay|fine|(?:that|this)(?: i|')s (?:ok|fine)|no problem|no matter)\W*$|\bis optional\b|\b[Ff]all(?:ing|s)? ?back\b|\b[Uu]s(?:ing|es?) [^,;]{1,60} instead\b|\b(?:[Cc]ontinuing|[Gg]oing on|[Pp]roceeding|[Cc]arrying on|[Dd]oing|[Mm]anaging) without\b|\b[Nn]ot (?:needed|required)\b"
+COMMON = "error errors Error ERROR failed Failed could cannot with without from for the and using use not instead falling back warning option module file import load loading building wheel was were has have does that this line unrecognized command-line optional default"
+
 _VAGUE = r"(?:[Nn]ot (?:finished|complete|completed|done)|[Gg]iv(?:ing|es|en|e) up|[Gg]ave up|[Aa]bort(?:ed|ing|s)?|[Ee]xit(?:ed|ing|s)?|[Ll]eav(?:ing|es)|[Qq]uit(?:ting|s)?|[Ss]topp(?:ed|ing)|[Ss]kipp(?:ed|ing)|[Dd]ied|[Bb]ail(?:ed|ing|s) out|[Ss]hutting down|[Tt]orn down|[Cc]leaning|[Cc]leanup|[Cc]losing|[Ff]ailed|FAILED|[Cc]rashed|[Tt]erminat(?:ed|ing)|went away|lost|[Bb]ye|[Ss]orry|[Cc]annot (?:recover|continue|go on|proceed)|[Nn]ot (?:writing|going on|going ahead|continuing|saving|starting|proceeding|running|uploading)(?!.*:)|[Ee]nd(?:ed|ing)?)"
 VAGUE = (
     r"[\W_]{0,12}(?:[\w.-]+:? ){0,3}?"
@@ -393,13 +429,16 @@ MARK = r"(?:[✗✘×❌⛔💥🛑❗]|\[(?:!!+|[xX]|FAIL(?:ED)?|ERR(?:OR)?|KO|
 NEGATED = r"\b(?:[Nn]o|[Nn]ot|[Cc]annot|[Cc]an't|[Nn]ever|[Ww]ithout|[Ww]on't|[Ww]ill not|[Uu]nable to)\W+(?:\w+\W+)?$"
 # Whose exit status is the job's own: a sentence that begins with the status, or with the word for a job.
 EXITS_OF_JOBS = r"[\W_]{0,6}(?:[\w./-]+: ?){0,2}(?:(?:[Tt]he )?(?:[Tt]ask|[Jj]ob|[Cc]ommand|[Pp]rocess|[Pp]rogram|[Ss]cript|[Mm]ain|[Cc]ontainer|[Ee]ntrypoint|[Tt]rain(?:er|ing)|[Aa]pp(?:lication)?|[Pp]od|[Ss]tep|[Rr]un|[Rr]ank|[Ww]orker|[Cc]hild|[Ll]auncher|[Ww]orkflow|[Pp]ipeline|[Ss]ervice)\b|[Ee]xit|EXIT|[Rr]eturn|rc\b|[Ll]eaving|[Qq]uit|[Ee]nded|[Cc]ode\b|[Ss]tatus\b|[Tt]erminated|[Ff]ailed|[Ff]inished|make(?:\[\d+\])?: \*\*\*)"
+# Whose exit status is that of a child: a name with a number or a pid, or the word for one.
+EXITS_OF_CHILDREN = r"[\W_]{0,6}(?:[\w./-]+: ?){0,2}(?:(?:[\w./-]+ ){0,2}\(?pid\W{1,2}\d+|(?:[A-Za-z]{1,10}[-_ #]?\d{1,5}|[\w.-]*(?:proc|sub|child|work|loader|server)\w*)(?= ))"
 # An exit status, as programs and those who wait for them tell it.
 STATUS = (
-    r"\b(?:[Ee]xit(?:ed|s|ing)?|EXIT|[Rr]eturn(?:ed|s)?|[Ee]nd(?:ed|s)?|[Tt]erminated|[Dd]ied|[Ff]inished|[Ff]ailed|[Cc]ompleted|[Ll]eav(?:ing|es)|[Qq]uit(?:s|ting)?|[Ss]topped|returns)"
+    r"\b(?:[Ee]xit(?:ed|s|ing)?|EXIT|[Rr]eturn(?:ed|s)?|[Ee]nd(?:ed|s)?|[Tt]erminated|[Kk]illed|[Dd]ied|[Ff]inished|[Ff]ailed|[Cc]ompleted|[Ll]eav(?:ing|es)|[Qq]uit(?:s|ting)?|[Ss]topped|returns)"
     r"(?: \w+)?(?: with| by)?(?: an?)?(?: non-?zero)?(?: (?:exit|return|error))?[ _-]?(?:[Cc]ode|[Ss]tatus|[Vv]alue|[Rr]c|signal)[\"']? ?[=:]?[ =:(\[]*(-?\d{1,5})(?![\d.]*[\d%/])"
-    r"|\b(?:[Ee]xit(?:ed|ing|s)?|EXIT)(?: with)?[ =:(]+(-?\d{1,3})\)?(?:$|[.,;)]| \()"
+    r"|\b(?:[Ee]xit(?:ed|ing|s)?|EXIT|(?:[Ll]eav(?:ing|es)|[Qq]uit(?:s|ting)?|[Ee]nd(?:ed|s|ing)?|[Rr]eturn(?:ed|s|ing)?|[Ss]topp(?:ed|ing))(?= with [1-9]))(?: with)?[ =:(]+(-?\d{1,3})\)?(?:$|[.,;)]| \()"
     r"|\b(?:[Ss]tatus|[Cc]ode)[\"']?[ =:]{1,6}(-?\d\d?|1[234]\d)(?:$|[.,;)\]/}])"
-    r"|\b(?:rc|[Ee]xit[Cc]ode|exit_code|returncode|exitcode)[\"']?[ =:]{1,6}(-?\d{1,3})(?:$|[.,;)\]/}])"
+    r"|\b(?:rc|[Ee]xit[Cc]ode|exit_code|[Ee]rrno|returncode|exitcode)[\"']?[ =:]{1,6}(-?\d{1,3})(?:$|[.,;)\]/}])"
+    r"|\b(?:[Cc]hild|[Ww]orker|[Ss]ub-?process|[Pp]rocess|[Cc]ommand|[Ss]cript|[Jj]ob|[Ll]oader)\b[^\n]{0,40} returned (-\d{1,2}|[12]|12[6-9]|1[3-5]\d|255)(?:$|[.,;)])"
     r"|\*\*\* \[[^\]\n]{1,200}\] Error (\d{1,3})$"
 )
 
@@ -407,11 +446,17 @@ STATUS = (
 PREPARED = r"(?:[\w.:/-]+: )?(?:[Aa]ll )?(?:[Ss]uccessfully )?(?:[\w-]+ ){0,2}(?:[Dd]ownload|[Tt]okeniz|[Pp]re-?process|[Cc]onver(?:sion|ted)|[Ii]nstalled|[Bb]uilt|[Cc]opied|[Tt]ransferred)"
 TRAINER = r"\b(?:[Tt]rain(?:er|ing)\b(?! (?:data|set|split|corpus|shard))|[Oo]ptimizers?\b|[Ll]earning[ _]rate|[Ww]orld[ _]size|torchrun\b|accelerate\b|[Dd]eep[Ss]peed|NCCL\b|init_process_group|max_(?:steps|epochs)|num_(?:train_)?epochs|per_device_|gradient_|lr[=:] ?\d|global_batch|FSDP\b|DDP\b)"
 
+# An abort that says how far things came, or that something failed, and not of what.
+NO_CAUSE = r"\b(?:[Ii]ncomplete|[Oo]nly \d+|\d+ ?(?:/|of|out of) ?\d+|[Tt]oo many (?:\w+ )?(?:errors|failures|failed|bad|skipped)|[Nn]ot all|[Ss]ome (?:\w+ ){0,2}(?:failed|were)|\d+ (?:\w+ ){0,2}(?:failed|failures?|errors?|skipped|dropped)|(?:[Rr]un|[Jj]ob|[Pp]ipeline|[Ss]tage|[Ss]tep|[Tt]ask|[Ww]orker) (?:has )?(?:failed|aborted)|[Aa]borted?)\b"
+
+# Ends of tools that a job calls while it starts: they are its end only where nothing but the tool speaks behind them.
+TOOL_ENDS = ("build-done", "packages-done", "cmake-done", "buildkit-done")
+
 # Behind such a line no end has come yet, whatever was done before it.
 BEGINS_AGAIN = r"(?:[\w./-]+: ){0,2}(?:Loading|Starting|Launching|Initializing|Resuming|Beginning|Compiling|Capturing|loading|starting|launching|initializing|resuming)\b"
 
 # Words before a percentage that measures, and counts nothing.
-MEASURED = r"\b(?:[Aa]cc(?:uracy)?|[Ff]1|[Pp]recision|[Rr]ecall|[Ss]core|[Uu]sage|[Uu]til\w*|[Mm]em(?:ory)?|[Cc][Pp][Uu]|[Gg][Pp][Uu]|[Ll]oss|[Ww][Ee][Rr]|[Cc][Ee][Rr]|[Hh]it|[Rr]ate|[Ww]in\w*|[Tt]op-?\d|[Rr]untime)\b"
+MEASURED = r"\b(?:[Uu]sing|[Aa]cc(?:uracy)?|[Ff]1|[Pp]recision|[Rr]ecall|[Ss]core|[Uu]sage|[Uu]til\w*|[Mm]em(?:ory)?|[Cc][Pp][Uu]|[Gg][Pp][Uu]|[Ll]oss|[Ww][Ee][Rr]|[Cc][Ee][Rr]|[Hh]it|[Rr]ate|[Ww]in\w*|[Tt]op-?\d|[Rr]untime)\b"
 
 # Words before a step that tell of one long past, not of one just done.
 PAST_STEP = (
@@ -433,6 +478,9 @@ WORKED = r"\b(?:done|processed|completed|finished|served|handled|written|answere
 
 # What a worker says that has nothing to do: it may say so for as long as it likes.
 IDLE = r"\b(\d+) ?/ ?\1 (?:\w+ ){0,2}(?:up|ready|healthy|alive|ok|OK|connected)\b|\b(?:[Ii]dle|(?:[Nn]othing|[Nn]one|[Nn]o) (?:\w+ ){0,2}(?:queued|pending|waiting|to (?:process|serve|fetch|pull|index|sync))|[Rr]eady for (?:more|work|jobs?|tasks?|requests?|the next)|[Ww]aiting for (?:new |more |the next |incoming |further )?(?:requests?|jobs?|tasks?|messages?|work|connections?|clients?|events?|commands?|input)\b(?! (?:from|of|to))|0 (?:pending|queued|waiting)|(?:pending|queued?|waiting|backlog)[ =:]+0|\b(?:0|[Nn]o) (?:new |more |pending |due |open ){0,2}(?:jobs?|tasks?|messages?|requests?|work|files?|changes|rows|events?|items|documents|docs)|[Qq]ueue (?:is )?empty|0 (?:jobs?|tasks?|messages?|requests?)|[Nn]othing to do|[Ss]tandby|[Hh]ealthy|[Hh]ealth ?check\w*|[Uu]p to date)\b"
+
+# What says of something that should move that it does not.
+BLOCKED = r"\b(?:[Bb]locked|[Hh]ang(?:s|ing)?|[Hh]ung|[Ss]tuck|[Dd]ead-?locked|[Nn]o progress|[Uu]nresponsive|[Nn]ot respond\w*|[Nn]o (?:available|free) (?:\w+ ){0,4}(?:blocks?|slots?|buffers?|memory|workers?)|[Ww]ait(?:ing|ed)? (?:for|on) (?!(?:new |more |the next |incoming |further )?(?:requests?|jobs?|tasks?|messages?|work|connections?|clients?|events?|commands?|input)\b))"
 
 # Fences around text that a model or a user wrote.
 FENCE_OPEN = r"(?:```+\w*|~~~+|<\|(?:assistant|im_start|begin)[^\n]{0,40}|-{3,} ?(?:BEGIN|begin|model|MODEL|sample|generated|output|completion|response)[^\n]{0,60}|={3,} ?(?:BEGIN|generated|completion|sample|model|output|response|prompt)[^\n]{0,60}|<(?:output|completion|response|answer|generation|sample|model_output|think|assistant)>|>{3,} ?(?:BEGIN|begin|output|completion|response|generated|sample)[^\n]{0,60}|\[(?:BEGIN|begin)[^\]\n]{0,60}\])"

@@ -30,7 +30,7 @@ ROLES = {"fatal": 0, "root": 0, "plain": 0, "bare": 0, "unclear": 1, "cascade": 
 """Whose word goes first: causes before effects, effects before messengers."""
 
 EXIT = re.compile(
-    r"exit ?code\)? ?[:=]? ?(-?\d{1,6})\b|\bsignal:? (\d{1,6})\b|\(exitcode: (-?\d{1,6})\b|return code = (-?\d{1,6})\b"
+    r"exit ?code\)? ?[:=]? ?(-?\d{1,6})\b|\bsignal:? (\d{1,6})\b|\(exitcode: (-?\d{1,6})\b|return code = (-?\d{1,6})\b|\b(?:status|code) (-?\d{1,6})\b"
 )
 EXITS = {9: "killed", 11: "segfault", 6: "segfault", 4: "segfault", 7: "bus_error_shm", 15: "killed"}
 PID = re.compile(r"\bpid[=:]? ?'?(\d+)|Killed process (\d+)|: line \d+: +(\d+) [KSAB]")

@@ -8,7 +8,9 @@ from verikit.probes.logs.complaints import PLAIN, named, root_of, vague
 from verikit.probes.logs.ending import (
     ANNOUNCED,
     BYE,
+    CLOSING,
     LAST_COUNTS,
+    LEAVING,
     PREPARED,
     end_of,
     folded,
@@ -16,13 +18,16 @@ from verikit.probes.logs.ending import (
     more_to_come,
     nested,
 )
-from verikit.probes.logs.envelopes import Line, undress
+from verikit.probes.logs.envelopes import Line
 from verikit.probes.logs.rows import BEGINS_AGAIN, PHASES
 from verikit.probes.logs.sentences import key_of
 from verikit.probes.logs.tracebacks import ROLES, by_exit, kind_of_exception, sign_of
 
 HEALS_FATAL = 20
 """Completed steps behind a death that only the other ranks can have made, before it counts as healed (by a restart)."""
+
+HEALS_RESUMED = 3
+"""The same where the log says that the job was resumed."""
 
 RETRY_SECONDS = 600.0
 WAIT_SECONDS = 1200.0
@@ -57,6 +62,7 @@ def tell(story, forced=""):
     failure = _nan(story) or _accused(story, counting) or _first(counting)
     failure = _behind(signs, failure, lambda sign: _resolved(story, sign, ready))
     failure = _said_first(signs, _innermost(signs, _in_own_words(signs, failure, end)))
+    failure = _lived_with(story, signs, failure)
     return {
         "failure": _shown(story, failure),
         "suspect": None if failure else _shown(story, _suspect(story, signs, stop, done, end)),
@@ -64,7 +70,7 @@ def tell(story, forced=""):
         "signs": {"seen": story.signs.total, "resolved": sum(1 for sign in signs if _resolved(story, sign, ready))},
         "ready": ready,
         "trains": _trains(story, ready),
-        "done": dict(done, ends=_end(story, done) and not _belied(done, end), prepared=_prepared(done))
+        "done": dict(done, ends=_end(story, done) and not _belied(story, done, end), prepared=_prepared(story, done))
         if done
         else None,
         "closed": failure is None and good,
@@ -72,7 +78,7 @@ def tell(story, forced=""):
         "stop": stop,
         "progress": _progress(story),
         "training": _training(story),
-        "retry": _retry(story, ready),
+        "retry": _retry(story, None if _trains(story, ready) else ready),
         "idle": _idle(story),
         "stats": story.figures.stats if story.figures.stats["idle"] >= IDLE_STATS else None,
         "phase": _phase(story),
@@ -131,18 +137,47 @@ def _ready(story, forced):
 
 
 def _trains(story, ready):
-    """Whether steps went on behind a server's marker: it is a part of a training job then (a tracker, an engine of rollouts)."""
+    """Whether work went on behind a server's marker: it is a part of another job then (a tracker, a database, an engine of rollouts)."""
     if ready is None:
         return False
+    if _beside(story, ready):
+        return True
     behind = {event[1:6] for event in story.progress if event[2] == "step" and event[0] > ready["line"]}
     return len(behind) >= 3
 
 
+def _beside(story, ready):
+    """Whether a service beside the job is what is up: other sources count behind its line, or it is one that others work with."""
+    source = story.undress(0, ready["excerpt"].encode()).source
+    up = {story.undress(0, row[4].encode()).source for row in story.markers if row[1] == "ready"}
+    behind = [event for event in story.progress if event[0] > ready["line"] and event[2] != "serve"]
+    if source is not None:
+        others = {story.undress(0, event[7].encode()).source for event in behind} - up - {None}
+        return bool(others)
+    return ready["marker"] in tables.SIDECARS and len({event[1:6] for event in behind if not event[6]}) >= 3
+
+
 def _last(story, wanted):
     for number, role, name, _program, raw in reversed(story.markers):
-        if role == wanted:
+        if role == wanted and not (name in tables.TOOL_ENDS and _others_speak(story, number, raw)):
             return {"line": number, "marker": name, "excerpt": raw[:200]}
     return None
+
+
+def _others_speak(story, number, raw):
+    """Whether behind the end of a tool somebody else speaks, who takes no leave."""
+    tool = _first_word(story.undress(0, raw.encode()).text)
+    behind = story.tail[number - story.last :] if number < story.last else []
+    texts = [story.undress(0, one).text for one in behind]
+    others = [text.strip() for text in texts if text.strip() and not DETAIL.match(text) and _first_word(text) != tool]
+    return story.last - number > END_LINES or any(not (CLOSING.match(text) or LEAVING.match(text)) for text in others)
+
+
+DETAIL = re.compile(r"[ \t]*[-+~*#] |[ \t]")
+
+
+def _first_word(text):
+    return folded(text.strip().split(" ", 1)[0])
 
 
 def _end(story, done):
@@ -151,26 +186,27 @@ def _end(story, done):
         return False
     if any(event[6] and event[0] > done["line"] for event in story.progress):
         return False
-    if _said_before(story, done) or _goes_on(story, done["line"]) or (_prepared(done) and more_to_come(story)):
+    if _said_before(story, done) or _goes_on(story, done["line"]) or (_prepared(story, done) and more_to_come(story)):
         return False
     behind = story.tail[-(story.last - done["line"]) :] if story.last > done["line"] else []
-    return not any(BEGINS_AGAIN.match(undress(0, raw).text) for raw in behind)
+    return not any(BEGINS_AGAIN.match(story.undress(0, raw).text) for raw in behind)
 
 
-def _belied(done, end):
+def _belied(story, done, end):
     """Whether words that only take leave are belied by those before them."""
-    return bool(BYE.match(undress(0, done["excerpt"].encode()).text.strip())) and bool(end.failed)
+    return bool(BYE.match(story.undress(0, done["excerpt"].encode()).text.strip())) and bool(end.failed)
 
 
-def _prepared(done):
+def _prepared(story, done):
     """Whether a marker is the end of what often comes before the work itself: a download, a conversion."""
-    return bool(PREPARED.match(undress(0, done["excerpt"].encode()).text.strip()))
+    return bool(PREPARED.match(story.undress(0, done["excerpt"].encode()).text.strip()))
 
 
 def _goes_on(story, number):
     """Whether one sentence with other and other numbers fills the lines behind: work in words of no table."""
     behind = [
-        undress(0, raw).text.strip()[:300] for raw in (story.tail[number - story.last :] if number < story.last else ())
+        story.undress(0, raw).text.strip()[:300]
+        for raw in (story.tail[number - story.last :] if number < story.last else ())
     ]
     forms = {}
     for text in behind:
@@ -208,6 +244,8 @@ def _drain(story, number):
 # Failures.
 
 
+NO_CAUSE = re.compile(tables.NO_CAUSE)
+CAUSES = ("root", "fatal", "plain", "bare")
 SCHEDULED = ("time_limit", "preempted", "node_failure", "host_oom")
 EFFECTS = ("weak", "cascade", "messenger", "unclear")
 TIDYING = ("wandb-done", "spark-done", "elapsed-done")
@@ -228,7 +266,8 @@ def _counts(story, sign, ready, done, stop):
     if sign["role"] in ("soft", "weak") or sign["contained"]:
         return False
     if sign["id"].startswith("slurm-") and sign["role"] == "root":
-        return not _moved(story, sign["end"], HEALS_FATAL)
+        again = any(row[1] == "resumed" and row[0] > sign["end"] for row in story.markers)
+        return not _moved(story, sign["end"], HEALS_RESUMED if again else HEALS_FATAL)
     if (sign["level"] >= 40 or sign["trace"]) and _survived(story, sign, ready):
         return False
     if stop is not None and sign["line"] >= stop and sign["kind"] not in SCHEDULED:
@@ -237,6 +276,8 @@ def _counts(story, sign, ready, done, stop):
         return False
     if done is None:
         return True
+    if sign["id"] == "child-code" and sign["line"] < done["line"]:
+        return False  # a program that runs others may have lived with it
     if sign["line"] > done["line"]:
         return sign["role"] not in EFFECTS or sign["id"] in EXITED
     if done["marker"] == "last-words":
@@ -296,7 +337,7 @@ def _replaced(story, sign, ready):
 def _counts_on(story, sign):
     """Whether the rank of a traceback itself counts on behind it: it caught what it printed. What a buffer held is not enough."""
     later = [event for event in story.progress if event[0] > sign["end"]]
-    own = {event[1:6] for event in later if undress(0, event[7].encode()).rank == sign["rank"]}
+    own = {event[1:6] for event in later if story.undress(0, event[7].encode()).rank == sign["rank"]}
     return len(own) >= BUFFERED
 
 
@@ -366,7 +407,7 @@ def _accused(story, signs):
 
 def _behind(signs, failure, cured):
     """The sign behind another that is none alone: NCCL's own warning, the compiler's error that other files outlived."""
-    if failure is not None and failure["id"] in EXITED:
+    if failure is not None and failure["id"] in (*EXITED, "child-code"):
         causes = [sign for sign in signs if sign["line"] < failure["line"] and sign["role"] not in (*EFFECTS, "soft")]
         return (
             _first([sign for sign in causes if not sign["contained"] and (sign["id"] == "compile" or not cured(sign))])
@@ -426,6 +467,17 @@ def _in_own_words(signs, failure, end):
     return _words_of(told[0])
 
 
+def _lived_with(story, signs, failure):
+    """The exception that was called contained, where the abort behind it has no cause of its own and nothing moved between them; else the sign."""
+    if failure is None or failure["kind"] != "python_exception" or not NO_CAUSE.search(failure["text"]):
+        return failure
+    before = [
+        sign for sign in signs
+        if sign["contained"] and sign["role"] in CAUSES and sign["end"] < failure["line"] and not _moved(story, sign["end"], 1)
+    ]  # fmt: skip
+    return _first(before) or failure
+
+
 def _innermost(signs, failure):
     """The last `Caused by:` of an exception of the JVM, which stands behind it; else the sign."""
     if failure is None or failure["trace"] or failure["id"] not in ("java", "exception"):
@@ -473,13 +525,18 @@ def _nan_figures(story):
 
 
 def _nan_loss(story):
-    state = story.figures.losses
+    state, since = story.figures.losses, story.figures.grads["since"]
     enough = 2 if state["bad_grad"] or "vanished" not in state["kind"] else 5
-    if not state["bad_since"] or state["bad"] < enough:
+    lost = story.figures.lost()
+    if state["bad_since"] and state["bad"] >= enough:
+        told, times = min(state["bad_since"], since or state["bad_since"], key=lambda row: row[0]), state["bad"]
+        words = "%s in the last %d losses logged" % (state["kind"], times)
+    elif lost is not None:
+        told, words = lost[0], "the gradient norm is nan in the last %d steps logged" % lost[1]
+    else:
         return None
-    number, raw, rank = state["bad_since"]
-    what = "%s in the last %d losses logged" % (state["kind"], state["bad"])
-    return sign_of(Line(number, raw, raw, rank, None, None, 0, ()), "loss", "fatal", "nan_loss", what=what)
+    number, raw, rank = told
+    return sign_of(Line(number, raw, raw, rank, None, None, 0, ()), "loss", "fatal", "nan_loss", what=words)
 
 
 def _shown(story, sign):
@@ -545,21 +602,21 @@ def _whole(story, work):
     """Whether a counter reached its whole at the end. One that has begun again since an earlier whole (epochs) says nothing."""
     for event in work[-LAST_COUNTS:]:
         line, name, role, value, whole = event[:5]
-        if whole is None or value != whole or whole <= 1 or role == "bar" or nested(event):
+        if whole is None or value != whole or whole <= 1 or role == "bar" or nested(story, event):
             continue
         if name == "percent" and line < story.last - 2:
             continue
         same = [event for event in work if event[1] == name and event[4] == whole]
         again = any(one[3] == whole and two[3] < whole for one, two in zip(same, same[1:]))
-        again = again or _unmoved(same) or _begun(same)
+        again = again or _unmoved(story, same) or _begun(same)
         if not again and same[-1][3] == whole and line >= story.last - 40:
             return True
     return False
 
 
-def _unmoved(same):
+def _unmoved(story, same):
     """Whether a counter says the same again and again: a level that is full, and no work that was done."""
-    last = [undress(0, event[7].encode("utf-8", "replace")).text for event in same[-3:]]
+    last = [story.undress(0, event[7].encode("utf-8", "replace")).text for event in same[-3:]]
     return len(last) == 3 and len(set(last)) == 1
 
 
@@ -625,12 +682,14 @@ CYCLE = 4
 """Sentences that may take turns in saying the same."""
 
 IDLE_LINES = 5
+BLOCKED = re.compile(tables.BLOCKED)
 
 
 def _standing(story, ready):
     """A sentence, or a few in turn, that have been all for long, no figure changing but for clocks; as `_retry`.
 
-    A worker that has nothing to do may say so, and a server that is up wait in silence, unless the words are of a failure.
+    A worker that has nothing to do may say so, and a server that is up wait in silence, unless the words are of a failure
+    or of something that is stuck, or requests were in flight.
     """
     tail = [key_of(raw).decode("latin-1") for raw in story.tail if raw.strip()]
     cycle = {key for key in tail if tail.count(key) >= 3}
@@ -638,7 +697,9 @@ def _standing(story, ready):
         return None
     runs = [run for run in (_copies(story, key) for key in sorted(cycle)) if run is not None]
     failing = any(FAILING.search(run["raw"]) for run in runs)
-    if not failing and (ready is not None or story.wanted_ready or any(IDLE.search(_text(raw)) for raw in story.tail)):
+    up = ready is not None or story.wanted_ready
+    held = any(story.figures.working.values()) or any(BLOCKED.search(run["raw"]) for run in runs)
+    if not failing and ((up and not held) or any(IDLE.search(_text(raw)) for raw in story.tail)):
         return None
     moved = _last_move(story)
     timed = [(_lasted(run), run) for run in runs if run["line"] >= moved]

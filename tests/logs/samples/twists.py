@@ -1,0 +1,291 @@
+# ruff: noqa: E501
+"""Twists of what is known: prefixes that no table has, summaries that are no results, errors that were lived with, and ends in other words."""
+
+from __future__ import annotations
+
+from logs.samples.kit import NANO, add, rows, steps, trace
+
+
+def behind(name: str, text: str) -> str:
+    """Each line of a text behind the name of a host, as a launcher puts it there; the mark of a root stays in front."""
+    marked = [(line[:2], line[2:]) if line.startswith(("@@", "||")) else ("", line) for line in text.split("\n")]
+    return "\n".join(f"{mark}{name}: {line}" for mark, line in marked)
+
+
+# The name of a host before `: `, whatever its spelling: learned from the log.
+
+WATCHDOG = "[rank33]:[E502 18:08:36.113 ProcessGroupNCCL.cpp:2027] [PG ID 0 PG GUID 0(default_pg) Rank 33] Process group watchdog thread terminated with exception: NCCL error: remote process exited or there was a network error, NCCL version 2.21.5"
+ELASTIC = """torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+============================================================
+pretrain.py FAILED
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  time      : 2025-05-02_18:08:36
+  host      : %s
+  rank      : 33 (local_rank: 1)
+  exitcode  : -6 (pid: 8121)
+  error_file: <N/A>
+  traceback : Signal 6 (SIGABRT) received by PID 8121
+============================================================"""
+
+for name in ("n04", "10.4.0.4", "gpu-b3", "c12.cluster.local", "atlas", "dgx0012-ib"):
+    add(
+        "host-before-steps-" + name,
+        "failed",
+        behind(name, steps("step {n} | loss {loss} | 412.1 TFLOPs | {t}")),
+        behind(name, trace("ValueError: batch 31 has 0 tokens")),
+        behind(name, ELASTIC % name),
+        alive=False,
+    )
+add(
+    "hosts-of-one-launch",
+    "failed",
+    *[f"n{n:02d}: NCCL INFO comm 0x55 rank {n} nranks 8 busId 1b000 - Init COMPLETE" for n in range(8)],
+    behind("n00", steps("step {n} | loss {loss} | {t}")),
+    "@@n05: RuntimeError: The size of tensor a (4096) must match the size of tensor b (4097)",
+    behind("n00", WATCHDOG),
+    behind("n00", ELASTIC % "n05"),
+    alive=False,
+)
+
+# A summary of failures is no table of results, whatever stands before its rows.
+
+rows(
+    "failure-summary-behind-",
+    *[
+        (
+            name,
+            "failed",
+            {"alive": False},
+            [
+                *[front + line for line in steps(NANO).split("\n")],
+                *[front + line for line in (ELASTIC % "n04").split("\n")],
+            ],
+        )
+        for name, front in (("brackets", "[n04] "), ("bar", "n04 | "), ("dash", "n04 - "), ("nothing", ""))
+    ],
+)
+add(
+    "own-failure-summary",
+    "failed",
+    steps("unit {n}/1000 ok"),
+    "",
+    "state    : FAILED",
+    "unit     : 31",
+    "host     : c7",
+    "elapsed  : 62.1 s",
+    alive=False,
+)
+
+add(
+    "names-and-values-alone",
+    "died_silently",
+    steps("unit {n}/1000 ok"),
+    "unit     : 31",
+    "host     : c7",
+    "elapsed  : 62.1 s",
+    "memory   : 61.2 GiB",
+    alive=False,
+)
+
+# NCCL's own word on a completion that cannot be mended is the root of what the watchdog says later.
+
+for name, words in (
+    ("status", "NET/IB: Got completion from peer 10.4.0.9<43112> with status=12 opcode=32605 len=0 vendor err 129 (Recv)"),
+    ("error", "NET/IB : Got completion from peer 10.4.0.9<43112> with error 4, opcode 2, len 0, vendor err 81"),
+    ("poll", "[Proxy Progress] Call to ibv_poll_cq failed: transport retry counter exceeded"),
+    ("name", "NET/IB : Got async event, completion IBV_WC_RETRY_EXC_ERR on mlx5_1"),
+):  # fmt: skip
+    add(
+        "nccl-lost-" + name,
+        "failed",
+        steps(NANO),
+        f"@@c4:8120:8455 [0] transport/net_ib.cc:2231 NCCL WARN {words}",
+        "c4:8120:8455 [0] NCCL INFO transport/net.cc:1298 -> 6",
+        WATCHDOG,
+        "terminate called after throwing an instance of 'c10::DistBackendError'",
+        kind="nccl_system",
+        alive=False,
+    )
+
+# What is said again and again once a server is up: stuck where work was in flight or the words are of something stuck.
+
+UP = (
+    "INFO 10-06 10:00:02 [api_server.py:1971] Starting vLLM API server 0 on http://0.0.0.0:8000",
+    "INFO:     Application startup complete.",
+)
+
+
+def stats(minute: int, running: int) -> str:
+    speed = "353.7" if running else "0.0"
+    return f"INFO 10-06 10:{minute:02d}:03 [loggers.py:127] Engine 000: Avg prompt throughput: {speed} tokens/s, Avg generation throughput: {speed} tokens/s, Running: {running} reqs, Waiting: 0 reqs, GPU KV cache usage: 31.0%"
+
+
+def each_minute(words: str, times: int = 45) -> list[str]:
+    return [f"INFO 10-06 {11 + n // 60:02d}:{n % 60:02d}:23 {words}" for n in range(times)]
+
+
+BUSY = [stats(n, 8) for n in range(3, 17)]
+rows(
+    "up-and-then-",
+    ("blocked", "hung", {}, [*UP, *BUSY, stats(18, 0), *each_minute("[queue.py:66] no free slots in the broadcast ring since 60 seconds, a reader may be hanging")]),
+    ("waits-for-a-rank", "hung", {}, [*UP, stats(18, 0), *each_minute("[mp.py:12] waiting for rank 3 to answer")]),
+    ("in-flight-and-no-more-figures", "hung", {}, [*UP, *BUSY, *each_minute('10.0.0.1:55120 - "GET /health HTTP/1.1" 200 OK')]),
+    ("idle-and-asked-for-its-health", "ready", {}, [*UP, *BUSY, stats(18, 0), *each_minute('10.0.0.1:55120 - "GET /health HTTP/1.1" 200 OK')]),
+    ("idle-and-waits-for-work", "ready", {}, [*UP, stats(18, 0), *each_minute("[q.py:3] waiting for requests")]),
+)  # fmt: skip
+
+# A gradient norm of nan: for long it is a failure, whatever the loss; for a few steps, or where a scaler speaks, it is none.
+
+
+def logged(first: int, last: int, norm: str, loss: str = "1.51") -> list[str]:
+    return [f"{{'loss': {loss}, 'grad_norm': {norm}, 'learning_rate': 1e-05, 'epoch': {n / 100:.2f}}}" for n in range(first, last)]  # fmt: skip
+
+
+SCALER = [row for n in range(16) for row in (f"OVERFLOW! Rank 0 Skipping step. Attempted loss scale: {2 ** (32 - n)}, reducing to {2 ** (31 - n)}", f"step {n} loss 2.1{n} grad norm: nan")]  # fmt: skip
+rows(
+    "norm-is-nan-",
+    ("for-long", "failed", {"kind": "nan_loss"}, [*logged(1, 30, "1.2"), "@@" + logged(30, 31, "nan")[0], *logged(31, 60, "nan")]),
+    ("and-then-the-loss-is-lost", "failed", {"kind": "nan_loss"}, [*logged(1, 30, "1.2"), "@@" + logged(30, 31, "nan", "2.4")[0], *logged(31, 60, "nan", "0.0")]),
+    ("for-five-steps", "running", {}, [*logged(1, 30, "1.2"), *logged(30, 35, "nan")]),
+    ("for-a-while", "running", {}, [*logged(1, 30, "1.2"), *logged(30, 45, "nan"), *logged(45, 47, "1.1")]),
+    ("while-a-scaler-looks-for-its-scale", "running", {}, SCALER),
+    ("since-ever", "failed", {"kind": "nan_loss"}, logged(1, 60, "nan")),
+)  # fmt: skip
+
+# An address to open is readiness, and cures what was lived with before; one of somewhere else is none.
+
+LIVED_WITH = trace("ModuleNotFoundError: No module named 'insightface'", own="/opt/ui/nodes.py").replace("@@", "")
+for name, words in (
+    ("go-to", "To see the GUI go to: http://0.0.0.0:8188"),
+    ("open", "Open http://localhost:3000 in your browser"),
+    ("ui-at", "Web UI available at http://10.0.0.3:9000/ui"),
+    ("local-url", "Local URL: http://localhost:8501"),
+    ("visit", "Ready! Please visit http://gpu-7:7860/"),
+):
+    add("address-" + name, "ready", "loading 31 nodes", LIVED_WITH, "", "31 nodes, 1 not imported", "", words)
+for name, words in (
+    ("of-a-forum", "for help go to https://discuss.example.org/t/import-errors"),
+    ("of-a-run", "View run calm-sea-3 at https://tracker.example.ai/runs/3"),
+    ("still-to-come", "Starting UI at http://10.0.0.1:8265"),
+):
+    add("address-" + name, "failed", "loading 31 nodes", trace("ModuleNotFoundError: No module named 'insightface'"), "", words, alive=False)  # fmt: skip
+
+# What only prepares the work is starting; a service beside the job is not the job.
+
+rows(
+    "prepares-",
+    ("prefetch", "starting", {}, [f"[09/04/2025-08:20:{n:02d}] [TRT-LLM] [I] Prefetching /m/model-{n:05d}-of-00040.safetensors to memory..." for n in range(1, 30)]),
+    ("convert", "starting", {}, [f"Convert to engine format:  {n}%|███       | {n}/100 [00:19<00:32,  1.54it/s]" for n in range(1, 30)]),
+    ("compile", "starting", {}, ["Building extension module fused_adam...", "[1/3] /usr/local/cuda/bin/nvcc -DTORCH_EXTENSION_NAME=fused_adam -c a.cu -o a.o", "[2/3] c++ -MMD -MF b.o.d -c b.cpp -o b.o"]),
+    ("quantities", "starting", {}, [row for n in range(12) for row in (f"> total number of sequences: {2210000 + n}", f"Maximum number of tokens per request: {512 + n}")]),
+    ("restore", "starting", {}, [f"Restoring optimizer shard {n} of 64 from /ckpt" for n in range(1, 20)]),
+    ("parameter-table", "starting", {}, [f"| block_{n}/mlp/kernel | (1024, 4096) | 4,194,304 | 1.2e-05 |" for n in range(24)]),
+    ("downloads-by-name", "starting", {}, [f"model-00003.safetensors:  {n}%|##        | {n * 30}M/3.0G [00:35<00:15, 46.3MB/s]" for n in range(1, 90, 3)]),
+)  # fmt: skip
+TRACKER = (
+    "mlflow-1   | [2025-06-03 07:00:19 +0000] [21] [INFO] Starting gunicorn 23.0.0",
+    "mlflow-1   | [2025-06-03 07:00:19 +0000] [21] [INFO] Listening at: http://0.0.0.0:5000 (21)",
+)
+DATABASE = ("db-1       | 2025-06-15 09:00:05 UTC [1] LOG:  database system is ready to accept connections",)
+SCHEDULER = ("2025-01-30 20:00:04,131 - distributed.scheduler - INFO -   Scheduler at: tcp://10.0.3.7:8786",)
+rows(
+    "beside-it-",
+    ("a-tracker", "running", {}, [*TRACKER, *[f"trainer-1  | 2025-06-03 07:01:{n:02d} step {n} loss 2.{n}" for n in range(10, 40)]]),
+    ("a-tracker-while-it-loads", "starting", {}, [*TRACKER, *[f"trainer-1  | 2025-06-03 07:01:{n:02d} loading shard {n}/64" for n in range(10, 40)]]),
+    ("a-database", "running", {}, [*DATABASE, *[f"tuner-1    | [I 2025-06-15 09:{n:02d}:55,118] Trial {n} finished with value: 0.8{n}" for n in range(10, 40)]]),
+    ("a-scheduler", "running", {}, [*SCHEDULER, *[f"2025-01-30 20:01:{n:02d},842 - features.build - INFO - partition {n}/240 written (199.1 MB)" for n in range(10, 40)]]),
+    ("a-database-of-a-server", "ready", {}, [*DATABASE, "api-1      | INFO:     Application startup complete."]),
+)  # fmt: skip
+
+# Ends.
+
+MAKE = ("> compiling dataset index builder ...", "make: Entering directory '/opt/m/datasets'", "make: Nothing to be done for 'default'.", "make: Leaving directory '/opt/m/datasets'")  # fmt: skip
+rows(
+    "ends-",
+    ("of-a-tool-and-then-it-aborts", "failed", {"alive": False}, [*MAKE, "building the model ...", "@@no metadata file in /ckpt/m13b/latest", "||>> '--exit-on-missing-checkpoint' is set, exiting <<", "srun: error: c17: tasks 0-7: Exited with exit code 1"]),
+    ("of-a-tool-and-then-nothing", "died_silently", {"alive": False}, [*MAKE, "building the model ...", " > number of parameters on rank 0: 3296158720", "setting up the optimizer with lr=2e-05"]),
+    ("of-an-installer-that-lists", "finished", {"alive": False}, ["Resolved 41 packages in 1.2s", "Prepared 2 packages in 3.10s", "Installed 2 packages in 12ms", " + numpy==2.1.0", " + torch==2.7.0"]),
+    ("with-children-that-failed", "finished", {"alive": False}, [*[row for n in range(1, 31) for row in (f"sample {n} exited with code {n % 2}", f"{n}/30 judged")], "sample 31 exited with code 1", "pass@1: 0.50", "Done."]),
+    ("of-a-build", "finished", {"alive": False}, ["make: Entering directory '/opt/m'", "cc -c a.c", "cc -c b.c", "make: Nothing to be done for 'install'.", "make: Leaving directory '/opt/m'"]),
+    ("with-a-part-written", "failed", {"alive": False}, [*[f"[ {n}/1200] /raw/{n:05d}.parquet" for n in range(60)], "@@id 64211 is not in the vocabulary (64000)", "closing 48 procs", "wrote 60 of 1200 files", "exit 4"]),
+    ("leaving-with-a-status", "failed", {"alive": False}, [*[f"unit {n} done" for n in range(30)], "@@unit 30: checksum does not match the manifest", "leaving with 2"]),
+    ("with-a-status-of-three", "failed", {"alive": False}, [*[f"unit {n} done" for n in range(30)], "@@unit 30: checksum does not match the manifest", "status 3"]),
+    ("set-up-with-no-failures", "finished", {"alive": False}, ["checking for gcc... gcc", "smoke test: 1 gpu, matmul ok", "setup finished in 811 s, 0 failures"]),
+    ("set-up-complete", "finished", {"alive": False}, ["creating the venv", "installing 41 wheels", "Setup complete."]),
+    ("environment-ready", "finished", {"alive": False}, ["creating the venv", "installing 41 wheels", "environment ready"]),
+    ("set-up-of-a-trainer", "died_silently", {"alive": False}, ["world size 8, lr=3e-4", "building the optimizer", "setup complete"]),
+    ("all-drills-passed", "finished", {"alive": False}, [*[f"drill {n:02d} PASS" for n in range(1, 21)], "drills: 20, passed 20, failed 0"]),
+    ("some-drills-failed", "failed", {"alive": False}, [*[f"drill {n:02d} PASS" for n in range(1, 21)], "drills: 21, passed 20, failed 1", "exit 1"]),
+)  # fmt: skip
+
+# What was lived with, and then was not: the abort has no cause of its own.
+
+DROPPED = trace("openai.AuthenticationError: Error code: 401 - {'error': {'message': 'Incorrect API key provided'}}")
+for name, words in (
+    ("incomplete", "RuntimeError: incomplete judging"),
+    ("only-so-many", "RuntimeError: only 30 of 1200 pairs were judged"),
+    ("too-many", "RuntimeError: too many failures"),
+):
+    add(
+        "lived-with-until-" + name,
+        "failed",
+        steps("{d} INFO judge: {n}/1200 judged"),
+        "2025-05-05 10:01:02 ERROR judge: pair 31 dropped",
+        DROPPED,
+        "2025-05-05 10:01:03 WARNING judge: cancelling 15 outstanding requests",
+        trace(words).replace("@@", ""),
+        alive=False,
+        kind="auth",
+    )
+add(
+    "lived-with-for-good",
+    "failed",
+    "2025-05-05 09:59:02 ERROR judge: pair 31 dropped",
+    DROPPED.replace("@@", ""),
+    steps("{d} INFO judge: {n}/1200 judged"),
+    trace("RuntimeError: incomplete judging"),
+    alive=False,
+)
+
+# The exit status of a child, in the program's own words.
+
+for name, words, kind in (
+    ("status", "w5 (pid 31177) ended with status 139 on unit 31", "segfault"),
+    ("code", "worker 5 exited with code 139", "segfault"),
+    ("signal", "loader-3 was killed by signal 11", "segfault"),
+    ("returned", "child 7 returned 1", "python_exception"),
+):
+    add(
+        "child-told-by-" + name,
+        "failed",
+        steps("{t} unit {n} ok"),
+        f"@@10:01:02 {words}",
+        "10:01:03 pool: stopping 5 workers",
+        *[f"10:01:04 w{n} bye" for n in range(4)],
+        alive=False,
+        kind=kind,
+    )
+    add("child-replaced-" + name, "running", steps("{t} unit {n} ok"), f"10:01:02 {words}", "10:01:03 pool: putting the unit back", steps("{t} unit {n} ok", 31, 60, start="10:01:04"))  # fmt: skip
+
+# Errors that the next sentence takes back, and a run that was put back into the queue and went on.
+
+rows(
+    "cured-by-",
+    ("ok", "starting", {}, ["gcc: error: unrecognized command-line option '-mavx10.1'", "configure: compiler does not accept -mavx10.1, ok", "checking for x... yes"]),
+    ("optional", "starting", {}, [*LIVED_WITH.split("\n"), "insightface is optional: falling back to mediapipe", "reading the graph"]),
+    ("instead", "starting", {}, ["ERROR: could not load libfused.so", "libfused.so is missing, using the slow kernels instead", "reading the graph"]),
+    ("something-else", "failed", {"alive": False}, ["@@ModuleNotFoundError: No module named 'insightface'", "numpy is optional: falling back to lists", "reading the graph"]),
+)  # fmt: skip
+REQUEUED = (
+    "slurmstepd: error: *** JOB 55120 ON g04 CANCELLED AT 2025-05-05T10:01:02 DUE TO JOB REQUEUE ***",
+    "srun: error: g04: task 0: Terminated",
+    "== job 55120 restart 1 on g09 ==",
+)
+rows(
+    "requeued-",
+    ("and-goes-on", "running", {}, [*steps("{d} it {n} loss {loss}").split("\n"), *REQUEUED, "resumed from /ckpt/it30.pt", *steps("{d} it {n} loss {loss}", 31, 37, start="10:05:00").split("\n")]),
+    ("and-counts-long", "running", {}, [*steps("{d} it {n} loss {loss}").split("\n"), *REQUEUED, *steps("{d} it {n} loss {loss}", 31, 60, start="10:05:00").split("\n")]),
+    ("and-not-back-yet", "failed", {"alive": False, "kind": "preempted"}, [*steps("{d} it {n} loss {loss}").split("\n"), "@@" + REQUEUED[0], REQUEUED[1]]),
+)  # fmt: skip
