@@ -16,6 +16,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from verikit import checkpoint_layout
 from verikit.checks.checkpoint import CheckpointIntact
 from verikit.errors import Cause
 from verikit.testing.here import examine_here
@@ -661,3 +662,68 @@ def test_names_too_long_for_llama(tmp_path, name, long):
 
     assert look(path).verdict is PASS
     assert warned(look(path), "64 bytes or more") is long
+
+
+# Distributed checkpoints in safetensors.
+
+
+def distributed(folder, state):
+    """What FileSystemWriter leaves with SerializationFormat.SAFETENSORS."""
+    import torch.distributed.checkpoint as checkpoint
+    from torch.distributed.checkpoint.filesystem import SerializationFormat
+
+    writer = checkpoint.FileSystemWriter(str(folder), serialization_format=SerializationFormat.SAFETENSORS)
+    checkpoint.save(state, storage_writer=writer, no_dist=True)
+    return folder
+
+
+STATES = {
+    "tensors": {"w": torch.ones(4, 4)},
+    "a number beside them": {"w": torch.ones(4, 4), "step": 3},
+    "much beside them": {
+        "w": torch.ones(4, 4),
+        "b": torch.full((2,), 2.0),
+        "step": 3,
+        "args": {"lr": 0.1},
+        "names": ["a"] * 99,
+    },
+    "no tensor": {"step": 3},
+}
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_what_the_writer_writes(tmp_path, name):
+    """
+    What is no tensor stands before the file of safetensors: it is there, so it is right, and its tensors have no checksum.
+    """
+    path = distributed(tmp_path / "c", STATES[name])
+    bare = name == "no tensor"
+
+    content = look(path, depth="content")
+
+    assert look(path).verdict is PASS, look(path).reason
+    assert (content.verdict, content.cause) == ((PASS, None) if bare else (UNKNOWN, Cause.NOTHING_SEEN)), content.reason
+    assert bare or look(path, depth="content", finite=True).verdict is PASS
+    assert bare or checkpoint_layout(path)["w"].shape == (4, 4)
+
+
+@pytest.mark.parametrize("name", ["a number beside them", "much beside them"])
+def test_damage_to_both_parts(tmp_path, name):
+    """
+    A cut, bytes behind, a hole, zeros in what is no tensor, another shape: FAIL at structure; a NaN where values are looked at.
+    """
+    whole = (distributed(tmp_path / "c", STATES[name]) / "__0_0.distcp").read_bytes()
+    begin = whole.index(b'{"__metadata__"') - 8
+
+    for damaged in (whole[:-1], whole[: begin + 40], whole[:begin], whole[: begin // 2], whole + b"x", whole[begin:],
+                    whole[:begin] + b"x" + whole[begin:], bytes(begin) + whole[begin:],
+                    whole.replace(b"[4,4]", b"[2,8]"), whole.replace(b'"w"', b'"v"')):  # fmt: skip
+        (tmp_path / "c" / "__0_0.distcp").write_bytes(damaged)
+        assert look(tmp_path / "c").verdict is FAIL, damaged[:99]
+
+    (tmp_path / "c" / "__0_0.distcp").write_bytes(
+        whole.replace(np.ones(4, "<f4").tobytes(), np.full(4, np.nan, "<f4").tobytes())
+    )
+    found = look(tmp_path / "c", depth="content", finite=True)
+    assert found.verdict is FAIL
+    assert "'w' has 16 NaN" in found.reason

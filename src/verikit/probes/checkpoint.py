@@ -626,7 +626,7 @@ def _loose(layouts, look):
 def _content_facts(layouts, loose):
     """What was read and compared; `blind`: files of which not one byte could be compared or judged, by anything."""
     done = [layout.content for layout in layouts.values() if layout.content]
-    blind = [name for name in loose if not _compared_some(layouts[name].content)]
+    blind = [name for name in loose if not _compared_some(layouts[name])]
     return {
         "bytes": sum(row["bytes"] for row in done),
         "compared": sum(row["compared"] for row in done),
@@ -642,8 +642,12 @@ def _has_bytes(layout):
     return any(row.nbytes for row in layout.tensors) or (layout.size > 0 and layout.format not in SIDE)
 
 
-def _compared_some(content):
-    return bool(content) and (content["compared"] > 0 or content["values"] > 0)
+def _compared_some(layout):
+    """Whether anything was compared or judged; where only what is beside the tensors has a checksum, of the tensors."""
+    done = layout.content
+    if not done:
+        return False
+    return done["values"] > 0 or done["compared"] >= (layout.size if layout.notes.get("unchecked") else 1)
 
 
 _GRAVITY = ("harmful", "other", "harmless")

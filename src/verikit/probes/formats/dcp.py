@@ -3,7 +3,8 @@
 Source: torch/distributed/checkpoint/metadata.py and filesystem.py of PyTorch. `.metadata` is walked, never unpickled.
 `state_dict_metadata`: name -> size, dtype and chunks (offsets, sizes), or bytes; `storage_data`: (name, offset) -> file,
 offset, length. A piece is what `torch.save` writes, a ZIP of its own (read by `distcp`), so its CRC-32s are at hand; or,
-by SerializationFormat.SAFETENSORS, a tensor of a safetensors file, whose metadata say where it was saved from.
+by SerializationFormat.SAFETENSORS, a tensor of a safetensors file, whose metadata say where it was saved from. What is no
+tensor stands before that file, in the same one, as `torch.save` writes it; torch 2.13 writes this and does not read it.
 The writer renames `.metadata.tmp` to `.metadata` when every rank is done: without it the save died on the way.
 Megatron's `torch_dist` is the same with a `common.pt` and a `metadata.json` beside.
 """
@@ -39,10 +40,11 @@ def structure(place, folder, names, layout):
     _tree(state.get("planner_data"), wanted, layout)
 
 
-def _as_safetensors(place, folder, path):
-    """Whether a file of pieces is one of safetensors: SerializationFormat.SAFETENSORS."""
+def _as_safetensors(place, folder, path, begin):
+    """Whether a file of pieces is one of safetensors from there on: SerializationFormat.SAFETENSORS."""
     try:
         with place.open(os.path.join(folder, path)) as file:
+            file.seek(begin)
             return file.read(10)[4:] == b'\0\0\0\0{"'
     except (OSError, CannotSee):
         return False
@@ -232,31 +234,35 @@ def _files(place, folder, pieces, names, layout):
         by_path.setdefault(piece.path, []).append(piece)
     layout.parts = {}
     for path in sorted(by_path):
-        if _as_safetensors(place, folder, path):
-            layout.parts[path] = by_path[path]
-            layout.member(path, module="safetensors")
-            continue
-        end, before = 0, "the beginning"
         rows = sorted(by_path[path], key=lambda piece: (piece.offset, piece.length))
-        for piece in rows:
-            if piece.offset != end:
-                kind = "hole" if piece.offset > end else "overlap"
-                what = "%s of %d bytes in %s between %.100s and %.100r" % (
-                    kind,
-                    abs(piece.offset - end),
-                    path,
-                    before,
-                    piece.name,
-                )
-                layout.fault(kind, what, piece.offset)
-            end, before = max(end, piece.offset + piece.length), repr(piece.name)
-        layout.member(path, size=end, module="distcp", parts=rows)
+        others = [piece for piece in rows if piece.at is None]
+        begin = max((piece.offset + piece.length for piece in others), default=0)
+        if not _as_safetensors(place, folder, path, begin):
+            layout.member(path, size=_tile(path, rows, layout), module="distcp", parts=rows)
+            continue
+        layout.parts[path] = [piece for piece in rows if piece.at is not None]
+        if others:
+            layout.member(path, least=_tile(path, others, layout), module="distcp", parts=others)
+        else:
+            layout.member(path, module="safetensors")
     stray = [name for name in names if name.endswith(".distcp") and name not in by_path]
     if stray:
         layout.warn(
             "temporary",
             "%d .distcp files that .metadata does not name, such as %s: of another save" % (len(stray), stray[0]),
         )
+
+
+def _tile(path, pieces, layout):
+    """Where the last of these pieces ends, each of which begins where the one before it does."""
+    end, before = 0, "the beginning"
+    for piece in pieces:
+        if piece.offset != end:
+            kind, off = "hole" if piece.offset > end else "overlap", abs(piece.offset - end)
+            what = "%s of %d bytes in %s between %.100s and %.100r" % (kind, off, path, before, piece.name)
+            layout.fault(kind, what, piece.offset)
+        end, before = max(end, piece.offset + piece.length), repr(piece.name)
+    return end
 
 
 def _tree(planner, wanted, layout):

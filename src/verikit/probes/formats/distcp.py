@@ -1,10 +1,11 @@
 """`.distcp`: pieces of a distributed checkpoint one after the other, each a file of `torch.save`.
 
-Where each begins and ends stands in `.metadata` (see `dcp`), and reaches this module as `layout.parts`.
+Where each begins and ends stands in `.metadata` (see `dcp`), and reaches this module as `layout.parts`. Behind pieces that
+are no tensors there may be a file of safetensors with those that are.
 Source: torch/distributed/checkpoint/filesystem.py, `_write_item`.
 """
 
-from verikit.probes.formats import torch_zip
+from verikit.probes.formats import safetensors, torch_zip
 from verikit.probes.formats.layout import Broken, Layout
 from verikit.probes.place import CannotSee
 
@@ -13,7 +14,9 @@ def structure(file, layout):
     """Each piece by itself, as torch's ZIP; its faults are those of the file, with its name before them."""
     if layout.parts is None:
         raise CannotSee("unsupported", "a .distcp is examined with its folder: .metadata says where its pieces are")
+    end = 0
     for piece in layout.parts:
+        end = max(end, piece.offset + piece.length)
         if piece.offset + piece.length > file.size:
             layout.shortfall(piece.offset + piece.length, "it ends within the piece %.100r" % piece.name)
             return
@@ -23,6 +26,26 @@ def structure(file, layout):
         part = file.part(piece.offset, piece.length)
         _piece(part, piece, layout)
         file.read += part.read
+    if file.at(end, 10)[4:] == b'\0\0\0\0{"':
+        part = file.part(end, file.size - end)
+        _tensors(part, layout)
+        file.read += part.read
+
+
+def _tensors(part, layout):
+    """The file of safetensors that is the rest; its bytes have no checksum."""
+    inner = Layout(layout.path, part.size, "safetensors")
+    try:
+        safetensors.structure(part, inner)
+    except Broken as error:
+        inner.fault(error.kind, error.what, error.where)
+    for row in inner.faults:
+        layout.fault(row["kind"], row["what"], row["where"])
+    for row in inner.tensors:
+        layout.tensor(row.name, row.dtype, row.shape, part.base + row.offset, row.nbytes)
+    layout.needed = inner.needed and part.base + inner.needed
+    layout.metadata = getattr(inner, "metadata", {})
+    layout.notes["unchecked"] = bool(len(inner.tensors))
 
 
 def _piece(part, piece, layout):
