@@ -7,7 +7,9 @@ import functools
 import io
 import itertools
 import json
+import pickle
 import shutil
+import tarfile
 import zipfile
 
 import format_writers as w
@@ -727,3 +729,66 @@ def test_damage_to_both_parts(tmp_path, name):
     found = look(tmp_path / "c", depth="content", finite=True)
     assert found.verdict is FAIL
     assert "'w' has 16 NaN" in found.reason
+
+
+# The hub's local_dir.
+
+
+@pytest.mark.parametrize("cut", [0, 20, 41, 60, 104, 105, 106])
+def test_metadata_of_a_download_cut(tmp_path, cut):
+    """
+    Where the client's own metadata of a file are cut its hash is not known, or not sure: a warning, and no PASS at content.
+    """
+    path = w.hub_local(tmp_path / "c")
+    notes = path / ".cache" / "huggingface" / "download" / "model.safetensors.metadata"
+    assert not look(path).warnings
+    w.cut(notes, cut)
+
+    found, content = look(path), look(path, depth="content")
+
+    assert found.verdict is PASS
+    assert warned(found, "has not its three lines")
+    assert content.verdict is (PASS if cut > 104 else UNKNOWN)  # the hash is whole
+
+
+# torch's tar.
+
+
+def tar(path, **members):
+    """A file of torch's oldest kind, of one storage and one tensor."""
+    rows = {
+        "sys_info": pickle.dumps({"protocol_version": 1000}, 2),
+        "pickle": pickle.dumps({}, 2),
+        "storages": pickle.dumps(0, 2) + pickle.dumps([], 2),
+        "tensors": pickle.dumps(0, 2),
+    }
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as file:
+        for name, data in {**rows, **members}.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            file.addfile(info, io.BytesIO(data))
+    return path
+
+
+EVIL = b"\x80\2cos\nsystem\nX\4\0\0\0true\x85R."
+
+
+@pytest.mark.parametrize("name", ["sys_info", "more", "pickle", "storages", "tensors"])
+def test_every_pickle_of_a_tar(tmp_path, name):
+    """
+    A member that torch does not read is a pickle all the same, for whoever opens the archive by other means.
+    """
+    assert look(tar(tmp_path / "good.pt")).verdict is PASS
+
+    found = look(tar(tmp_path / "m.pt", **{name: EVIL}))
+
+    assert found.verdict is FAIL
+    assert "would call os.system" in found.reason
+
+
+@pytest.mark.parametrize("data", [b"", b"text", b"\x80\2}", bytes(600)])
+def test_sys_info_that_says_nothing(tmp_path, data):
+    """
+    torch reads nothing of sys_info, so what it holds is no fault.
+    """
+    assert look(tar(tmp_path / "m.pt", sys_info=data)).verdict is PASS

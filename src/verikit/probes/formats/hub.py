@@ -14,6 +14,7 @@ from verikit.probes.formats import folders, json_file, signs
 from verikit.probes.place import CannotSee, kind_of
 
 HASH = re.compile(r"^(?:[0-9a-f]{64}|[0-9a-f]{40})$")
+TIME = re.compile(r"^\d{1,12}(?:\.\d+)?$")
 DOWNLOAD = ".cache/huggingface/download"
 FILES = 4096
 DEPTH = 8
@@ -44,16 +45,21 @@ def _from_local_dir(place, path):
     folder, name = os.path.split(path)
     for _ in range(DEPTH):
         try:
-            return _hash(
-                folders.text_of(place, os.path.join(folder or ".", DOWNLOAD), name + ".metadata").split("\n")[1].strip()
-            )
-        except (OSError, CannotSee, IndexError):
+            return _told(folders.text_of(place, os.path.join(folder or ".", DOWNLOAD), name + ".metadata"))[0]
+        except (OSError, CannotSee):
             pass
         folder, _, inner = folder.rpartition("/")
         if not inner:
             break
         name = inner + "/" + name
     return {}
+
+
+def _told(text):
+    """(the hash in one of the client's files of metadata, whether all of its three lines are there)."""
+    lines = [line.strip() for line in text.split("\n")]
+    known = _hash(lines[1]) if len(lines) > 1 else {}
+    return known, bool(known) and len(lines) == 3 and bool(TIME.match(lines[2]))
 
 
 def is_snapshot(place, folder, names):
@@ -163,11 +169,11 @@ def _local_dir(place, folder, layout):
             continue
         whole = path[: -len(".metadata")]
         known.add(_short(posixpath.basename(path)))
-        try:
-            lines = folders.text_of(place, where, path).split("\n")
-            _member(layout, whole, _hash(lines[1].strip()), required=bool(signs.wanted(whole) or _read(whole)))
-        except IndexError:
-            layout.warn("bad_header", "%s/%s has not its three lines" % (DOWNLOAD, path))
+        digits, right = _told(folders.text_of(place, where, path))
+        if not right:
+            what = "%s/%s has not its three lines, of commit, hash and time: it is cut, or not the client's"
+            layout.warn("bad_header", what % (DOWNLOAD, path))
+        _member(layout, whole, digits, required=bool(signs.wanted(whole) or _read(whole)))
     for path in begun:
         what = "a download was not finished: %s" % path
         (layout.warn if posixpath.basename(path).split(".")[0] in known else layout.fault)("temporary", what)

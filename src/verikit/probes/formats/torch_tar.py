@@ -15,6 +15,7 @@ from verikit.probes.place import CannotSee
 BLOCK, RECORD = 512, 10240
 MEMBERS = 64
 NEEDED = ("pickle", "storages", "tensors")
+PROTOCOLS = (b"\x80\2", b"\x80\3", b"\x80\4", b"\x80\5")
 
 
 def structure(file, layout):
@@ -27,6 +28,7 @@ def structure(file, layout):
         layout.fault("missing", "the member %r is missing" % name)
     if lacking or any(row["kind"] == "truncated" for row in layout.faults):
         return
+    _others(members, layout)
     storages = _storages(members["storages"], layout)
     _tensors(members["tensors"], storages, layout)
     data = members["pickle"].at(0, members["pickle"].size)
@@ -36,6 +38,16 @@ def structure(file, layout):
     root = pickle.root
     layout.root = root
     layout.tree.update({str(key): describe(value) for key, value in root.items()} if type(root) is dict else {})
+
+
+def _others(members, layout):
+    """What pickles would do that torch does not read: sys_info, and whatever else is one. Whoever opens the archive may."""
+    for name, member in members.items():
+        if name not in NEEDED and (name == "sys_info" or member.at(0, 2) in PROTOCOLS):
+            try:
+                walk(member.at(0, member.size), layout, name)
+            except Broken:
+                continue  # its names up to there are told
 
 
 def _members(file, layout):
