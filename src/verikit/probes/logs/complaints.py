@@ -33,8 +33,11 @@ TALLY = re.compile(
     r"\b(?:\d+|keine?) Fehler\b|\b(?:missing|unknown|skipped)[ =:]+\d+\b|\b\d+ (?:\w+ )?(?:failed|failures?|errors?|mismatch(?:es)?)\b|\b(?:failed|failures?|errors?) ?[=:] ?\d+\b"
     r"|\b[^\W\d]\w* ?[=:] ?0(?![\d.])|\b(?:failed|failures?|errors?|wrong|missing) 0\b"
 )  # fmt: skip
+ENDED_SO = re.compile(r"\b(?:[Ff]inished|[Ee]nded|[Ee]xited|[Cc]ompleted) (?:with|in) (?:status|state)\W+\w+\W*$")
 LOCATED = re.compile(r"(?:[\w.-]+: )?[\w./+-]+\.[a-z]{1,4}:\d+(?::\d+)?:? ?(?:in |[^\s\d])")
 """A place in a source, as the last words of many languages begin."""
+
+THROWN = re.compile(r"(?:[A-Za-z_]\w*[.:$]{1,2}){0,8}\w+(?:Error|Exception): \S")
 
 NAMES = tuple(
     re.compile(one)
@@ -97,7 +100,13 @@ def plainness(text, level=0):
     bare = TALLY.sub("", text)
     if HANDLED.search(bare) or excused(bare):
         return 0
-    if level >= 40 or LAST_WORDS.search(bare) or MARK.match(bare) or (not level and LOCATED.match(bare)):
+    if (
+        level >= 40
+        or LAST_WORDS.search(bare)
+        or MARK.match(bare)
+        or THROWN.match(bare)
+        or (not level and LOCATED.match(bare))
+    ):
         return PLAIN
     return MILD if COMPLAINT.search(bare) else 0
 
@@ -109,7 +118,7 @@ def named(text):
 
 def vague(text):
     """Whether a sentence only passes on that something ended, or takes leave."""
-    return bool(VAGUE.match(text) or status(text))
+    return bool(VAGUE.match(text) or ENDED_SO.search(text) or status(text))
 
 
 def root_of(lines):
@@ -141,7 +150,7 @@ def _weight(texts, hows, place, quiet):
 def _worded(text):
     """Whether words complain, and not the level of the line or a tally of failures alone."""
     bare = TALLY.sub("", text)
-    return LAST_WORDS.search(bare) or COMPLAINT.search(bare) or MARK.match(bare)
+    return LAST_WORDS.search(bare) or COMPLAINT.search(bare) or MARK.match(bare) or THROWN.match(bare)
 
 
 def passing(text):

@@ -25,6 +25,7 @@ NO_CURE = ("leave is taken", "it closes down", "totals", "a table", "a summary")
 BLOCK = 3
 """Rows, or named figures, that make a table or a summary."""
 
+WHOLE = "its counter is at its whole"
 FAILED = "its last words speak of a failure"
 VETO = -20
 """The weight of last words that speak of a failure: no table and no row of names and figures outweighs them."""
@@ -233,7 +234,7 @@ def _whole(story, end, behind):
         early = any(EARLY.match(text) for _, text in behind)
         end.add("stopped early" if early else "its counter is short of its whole", 2 if early else -4, number)
     elif reached(story, number):
-        end.add("its counter is at its whole", 1)
+        end.add(WHOLE, 1)
 
 
 def reached(story, number):
@@ -363,7 +364,11 @@ def _last(end, behind):
     loud = {line.number for line in end.lines if line.level >= 40 and plainness(line.text.strip(), 40)}
     if any((ill(text) or number in loud) and (number >= end.line or not healed) for number, text in behind):
         end.add(FAILED, VETO)
-    elif not healed and any(_complains(text) for _, text in behind[-ADJACENT:]):
+    elif (
+        not healed
+        and WHOLE not in [name for name, _ in end.signs]
+        and any(_complains(text) for _, text in behind[-ADJACENT:])
+    ):
         end.add("something is complained of just before", -2)
 
 

@@ -45,6 +45,7 @@ class Block:
         self.rank, self.pid, self.source = line.rank, line.pid, line.source
         self.group, self.before = group, before
         self.errors, self.frames, self.message, self.wanted, self.after, self.linked = [], [], [], 1, 0, False
+        self.prefix = ""  # what stands before each line of it and is no envelope that is known, digits folded
         self.head = None  # the wrapper's exception, where the block is of what it wraps
         self.contained = self.teardown = False
 
@@ -110,6 +111,7 @@ class Tracebacks:
                 block.teardown = True
         if any(one.search(around) for one in self.ignore):
             block.teardown = True
+        block.prefix = folded_digits(header.group("before"))
         self.blocks[line.key] = block
         return True
 
@@ -124,6 +126,10 @@ class Tracebacks:
             block = self._adopt(line)
         if block is None:
             return False
+        if block.prefix:
+            text, stripped = self._bare(block, text)
+            if not stripped:
+                return False
         if block.group:
             return self._in_group(block, line, text)
         if stripped.startswith(("During handling", "The above exception was")) and LINK.match(stripped):
@@ -142,6 +148,17 @@ class Tracebacks:
         if EXC.match(stripped) and not HEADER.match(text):
             return self._error(block, line, stripped)
         return False
+
+    @staticmethod
+    def _bare(block, text):
+        """A line without what stood before its traceback's header, and stripped; an empty one if it is somebody else's."""
+        if folded_digits(text[: len(block.prefix)]) == block.prefix:
+            text = text[len(block.prefix) :]
+        elif not block.frames:
+            block.prefix = ""  # it was only the occasion
+        else:
+            text = ""
+        return text, text.strip()
 
     def _adopt(self, line):
         """A traceback whose header was dressed and whose frames are bare."""
@@ -265,6 +282,11 @@ def kind_of_exception(text):
         if pattern.match(text):
             return kind, role, name, hint
     return "python_exception", "plain", "exception", ""
+
+
+def folded_digits(text):
+    """A text with each digit a 0."""
+    return re.sub(r"\d", "0", text)
 
 
 def groups_of(pattern, text):

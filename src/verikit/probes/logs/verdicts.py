@@ -456,13 +456,17 @@ TOLD = ("messenger", "weak")
 
 def _in_own_words(signs, failure, end):
     """The sentence before a sign that only passes on a failure, in which the job itself says what failed; else the sign."""
-    if failure is None or by_exit(failure["text"], "") in SIGNALS or not (failure["role"] in TOLD or failure["inside"]):
+    if (
+        failure is None
+        or by_exit(failure["text"], "") in SIGNALS
+        or not (failure["role"] in TOLD or _second_hand(failure))
+    ):
         return failure
     last = failure["line"] - (failure["role"] == "messenger")
     before = [line for line in _spoken(signs, end.lines) if line.number <= last]
     same = [line for line in before if line.source and line.source in failure["text"]]
     told = root_of(same or before)
-    if told is None or told[0].number == failure["line"] or (failure["inside"] and told[1] < PLAIN):
+    if told is None or told[0].number == failure["line"] or (_second_hand(failure) and told[1] < PLAIN):
         return failure
     return _words_of(told[0])
 
@@ -484,6 +488,11 @@ def _innermost(signs, failure):
         return failure
     causes = [one for one in signs if one["id"] == "caused-by" and 0 < one["line"] - failure["line"] < STACK_LINES]
     return dict(causes[-1], role=failure["role"]) if causes else failure
+
+
+def _second_hand(failure):
+    """Whether a sign quotes another's words, or waited for one that had failed: a line of failure before it is nearer the root."""
+    return failure["inside"] or failure["id"] == "watchdog"
 
 
 def _said_first(signs, failure):
