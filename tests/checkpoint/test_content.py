@@ -50,17 +50,17 @@ def test_where_blocks_lie(at, nbytes):
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        (b"512K\n", 1 << 19),
-        (b"48K\n", 1 << 18),
-        (b"1024K\n", 1 << 20),
-        (b"4096K\n", 1 << 20),
-        (b"", 1 << 18),
-        (b"2M?", 1 << 18),
+        (b"512K\n", 1 << 20),
+        (b"48K\n", 1 << 19),
+        (b"1024K\n", 1 << 21),
+        (b"4096K\n", 1 << 21),
+        (b"", 1 << 19),
+        (b"2M?", 1 << 19),
     ],
 )
 def test_size_of_blocks(text, wanted):
     """
-    A block is as large as the level-2 cache, within bounds, and the least of them where its size can't be read.
+    A block is twice the level-2 cache, within bounds, and the least of them where its size can't be read.
     """
 
     class Told(Place):

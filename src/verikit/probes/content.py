@@ -3,9 +3,10 @@
 The file is cut into segments, none of which crosses the border of a record or a tensor.  Whatever wants the bytes gets
 them while they are in the cache: the CRC of a record is put together from those of its segments, so any thread may take
 any stretch of the file.  A digest wants the bytes in order: then one thread reads, and another hashes behind it.
-A block fits a level-2 cache.  It never lies in its page of memory just behind where it lies in the file's: copied to a
-place 1 to 15 bytes further on in a page than where they come from, bytes were measured to take five times as long, up to
-63 bytes twice (Zen 4).
+A block is twice a level-2 cache: the third cache holds the rest, and threads hand each other the interpreter's lock, which
+costs them more than a little Python, half as often as with blocks that fit.  It never lies in its page of memory just
+behind where it lies in the file's: copied to a place 1 to 15 bytes further on in a page than where they come from, bytes
+were measured to take five times as long, up to 63 bytes twice (Zen 4).
 """
 
 import bisect
@@ -20,15 +21,15 @@ from verikit.probes import digests, packing
 from verikit.probes.formats.layout import Layout
 from verikit.probes.place import CannotSee
 
-BLOCK = 1 << 18
+BLOCK = 1 << 19
 """Bytes, where the cache is small or not known; at most `WIDEST`."""
-WIDEST = 1 << 20
+WIDEST = 1 << 21
 CACHE = "/sys/devices/system/cpu/cpu0/cache/index2/size"
 SEGMENT = 1 << 24
 RUN = 1 << 10
 """Segments that are held at a time by each thread."""
 THREADS = 4
-AHEAD = 8
+AHEAD = 3
 """Blocks that may wait to be hashed."""
 PAGE = 4096
 APART = PAGE // 2 + 16
@@ -73,13 +74,13 @@ def digest_file(place, path, wanted, told=None):
 
 
 def block_of(place):
-    """Bytes that are read at once: as many as the level-2 cache holds, as Linux tells it."""
+    """Bytes that are read at once: twice as many as the level-2 cache holds, as Linux tells it."""
     try:
         with place.open(CACHE) as file:
             cache = int(file.read(32).strip().rstrip(b"K")) << 10
     except (OSError, ValueError, CannotSee):
         return BLOCK
-    return min(max(BLOCK, cache), WIDEST)
+    return min(max(BLOCK, 2 * cache), WIDEST)
 
 
 def cores():

@@ -12,6 +12,7 @@ import heapq
 import re
 import sys
 import threading
+from array import array
 from contextlib import nullcontext
 from functools import partial
 
@@ -381,7 +382,7 @@ def _numbers_of(layout):
     )
     here.sort(key=lambda number: -layout.tensors[number].nbytes)
     here.sort(key=lambda number: layout.tensors[number].offset)
-    return here, packed
+    return array("q", here), packed
 
 
 def _missed(names, layout, what):
