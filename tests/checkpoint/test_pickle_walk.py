@@ -9,6 +9,7 @@ import pickletools
 
 import corpus
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -308,6 +309,18 @@ def test_calls_are_symbols():
         ("subprocess", "harmful"),
         ("torch.load", "harmful"),
         ("torch.hub.load", "harmful"),
+        ("torch.jit.unsupported_tensor_ops.execWrapper", "harmful"),
+        ("torch.jit.annotations._eval_no_call", "harmful"),
+        ("torch.jit.annotationsx", "other"),
+        ("torch.distributed.elastic.multiprocessing.api.DefaultLogsSpecs", "harmful"),
+        ("concurrent.futures.process.ProcessPoolExecutor", "harmful"),
+        ("test.support.script_helper.assert_python_ok", "harmful"),
+        ("test.Config", "other"),
+        ("dataclasses._create_fn", "harmful"),
+        ("dataclasses.Field", "other"),
+        ("typing.get_type_hints", "harmful"),
+        ("typing.Any", "other"),
+        ("gzip.open", "harmful"),
         ("torch.loads", "other"),
         ("osx.system", "other"),
         ("myteam.config.Config", "other"),
@@ -318,6 +331,19 @@ def test_kinds_of_names(name, kind):
     Harmless are exact names only; harmful are names and all beneath them; the rest is for the team to say.
     """
     assert pickle_names.kind(name) == kind
+
+
+@pytest.mark.parametrize("protocol", [2, 4, 5])
+def test_an_array_that_was_mapped(tmp_path, protocol):
+    """
+    An array of `numpy.memmap` names its class for numpy to make one, from the bytes at hand; a call of it opens a file.
+    """
+    mapped = np.memmap(tmp_path / "x", "f4", "w+", shape=(4,))
+    torch.save({"a": mapped}, tmp_path / "m.pt", pickle_protocol=protocol)
+    (tmp_path / "n.pkl").write_bytes(corpus.call("numpy", "memmap", str(tmp_path / "x")))
+
+    assert examine_here(CheckpointIntact(tmp_path / "m.pt")).verdict is PASS
+    assert "would call numpy.memmap" in examine_here(CheckpointIntact(tmp_path / "n.pkl")).reason
 
 
 def test_nothing_is_both():

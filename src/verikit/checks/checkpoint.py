@@ -259,7 +259,7 @@ def _size_fault(check: CheckpointIntact, facts: Facts, cut: list[Facts]) -> Iter
 
 def _unsafe(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
     for name, use in _globals(facts).items():
-        if name not in check.allow and (pickle_names.kind(name) == "harmful" or use["use"] == "changed"):
+        if name not in check.allow and (pickle_names.kind(name, use["use"]) == "harmful" or use["use"] == "changed"):
             yield f"unsafe pickle: would {_WOULD[use['use']]} {_known_as(name)} ({use['where']})"
     trusted = {f"{name[at + 1 :]}, reached through {name[:at]}" for name in check.allow for at in _dots(name)}
     for row in facts["pickle"]["hidden"]:

@@ -84,7 +84,8 @@ megatron.core.enums.ModelType megatron.core.transformer.enums.AttnBackend megatr
 megatron.core.rerun_state_machine.RerunState megatron.core.rerun_state_machine.RerunDiagnostic
 """
 
-# Modules nothing of which belongs into a checkpoint: each name in them, and beneath them, is harmful.
+# Modules nothing of which belongs into a checkpoint: each name in them, and beneath them, is harmful. Those of Python 3.11,
+# torch 2.13 and numpy 2.4 were searched for functions that give their arguments to exec, import, open and the like.
 HARMFUL_MODULES = """
 os posix nt subprocess sys socket shutil pty commands runpy code codeop imp importlib pkgutil ctypes _ctypes cffi marshal
 pickle _pickle cPickle dill cloudpickle joblib shelve multiprocessing _posixsubprocess asyncio threading _thread signal
@@ -106,6 +107,21 @@ torch.testing torch.cuda.memory torch.onnx torch._C transformers.dynamic_module_
 pandas.read_pickle pandas.io.pickle cloudpickle.cloudpickle nose uuid._get_command_stdout uuid._popen aifc pipes
 copyreg.add_extension copyreg.pickle copyreg._extension_registry copyreg.__reduce_ex__ weakref ptyprocess pexpect paramiko
 fabric psutil site sysconfig cgi crypt resource mmap select socketserver wsgiref turtle turtledemo tkinter
+concurrent test.support _pyio _pyrepl _bootsubprocess _osx_support _aix_support annotationlib gzip bz2 lzma wave sunau imghdr
+sndhdr zipapp filecmp uu netrc py_compile compileall mailbox mailcap mimetypes nntplib smtpd asyncore asynchat
+dataclasses._create_fn dataclasses._FuncBuilder typing.get_type_hints typing._eval_type logging.FileHandler
+logging.handlers logging.basicConfig xml.sax xml.dom.pulldom xml.dom.expatbuilder xml.etree.ElementInclude
+xml.etree.ElementTree.parse xml.etree.ElementTree.iterparse
+numpy.lib._npyio_impl numpy.lib._format_impl numpy.lib._utils_impl
+numpy._core.records.fromfile numpy.core.records.fromfile numpy.rec.fromfile numpy.ma.mrecords.openfile
+numpy._core._methods._dump numpy._core.function_base.add_newdoc
+torch.jit.unsupported_tensor_ops torch.jit.annotations torch.jit._serialization torch.compile torch.profiler torch.export.load
+torch.export.pt2_archive torch.distributed.elastic torch.distributed.run torch.distributed.launch
+torch.distributed.flight_recorder torch.distributed.checkpoint.format_utils
+torch.distributed.checkpoint._consolidate_hf_safetensors torch.distributed.optim.zero_redundancy_optimizer._broadcast_object
+torch.nn.attention._fa3 torch.nn.attention._fa4 torch.nn.utils._deprecation_utils torch._functorch torch._strobelight
+torch._logging torch._library torch._vendor torch._utils_internal torch.cuda.gds torch.cuda.tunable torch.cuda._memory_viz
+torch.cuda._annotate_cuda_graph_trace torch.xpu.memory torch.backends.xeon
 """
 
 
@@ -125,6 +141,9 @@ transformers.training_args.TrainingArguments transformers.training_args_seq2seq.
 accelerate.state.PartialState torch.distributed.device_mesh.DeviceMesh
 """.split()
 )
+
+# Classes of arrays that are named for numpy to make one of; a call would open a file, and might write it anew.
+NAMED = frozenset(("numpy.memmap", "numpy.core.memmap.memmap", "numpy._core.memmap.memmap"))
 
 # Enumerations among the names above. Python 3.11.0 to 3.11.3 (Debian 12 has 3.11.2) pickle a member as getattr(class, "NAME").
 ENUMERATIONS = frozenset(
@@ -155,6 +174,8 @@ def kind(name, use="named"):
     """`harmless`, `harmful` or `other`, for a name that is used so: a word of `pickle_walk.USES`."""
     if name in UNCALLED and use == "called":
         return "other"
+    if name in NAMED:
+        return "harmless" if use == "named" else "harmful"
     if name in HARMLESS or name.startswith(
         "__torch__."
     ):  # TorchScript's own classes: code of the archive, never Python's
