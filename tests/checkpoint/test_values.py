@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import zipfile
 
 import hypothesis.strategies as st
@@ -122,6 +123,26 @@ def test_types_without_an_engine(tmp_path, dtype):
 
     assert [row["kind"] for row in facts["files"][0]["unknowns"]] == ["unsupported"]
     assert facts["content"]["compared"] > 0
+
+
+def test_torch_keeps_its_threads(tmp_path):
+    """
+    Where torch looks, it has as many threads afterwards as before, in the thread that asked and in those to come.
+    """
+    torch.save({"w": torch.ones(100_000)}, tmp_path / "model.pt")
+    before, later = torch.get_num_threads(), []
+    torch.set_num_threads(3)
+    try:
+        found = checkpoint.inspect(Bare("numpy"), str(tmp_path / "model.pt"), "content", finite=True)
+        thread = threading.Thread(target=lambda: later.append(torch.get_num_threads()))
+        thread.start()
+        thread.join()
+        after = torch.get_num_threads()
+    finally:
+        torch.set_num_threads(before)
+
+    assert "torch" in found["content"]["by"]
+    assert (after, later) == (3, [3])
 
 
 def test_nothing_to_look_at_needs_no_engine(tmp_path):

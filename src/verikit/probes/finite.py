@@ -13,7 +13,7 @@ import re
 import sys
 import threading
 from array import array
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import partial
 
 from verikit.probes.formats.layout import BITS, MANY, elements
@@ -132,7 +132,7 @@ class Scanner:
 
     def engage(self, module, engine):
         """Takes what it looks with."""
-        self.by, self.quiet = module.__name__, partial(engine.quiet, module)
+        self.by, self.quiet = module.__name__, engine.quiet(module)
         self.kinds, self.new = {}, partial(engine, module)
 
     def _kind(self, area):
@@ -486,8 +486,8 @@ class _Numpy:
 
     @staticmethod
     def quiet(numpy):
-        """Within it an overflow in a sum of squares is no warning."""
-        return numpy.errstate(all="ignore")
+        """What each thread works in: there an overflow in a sum of squares is no warning."""
+        return partial(numpy.errstate, all="ignore")
 
     def __init__(self, numpy, dtype, swap):
         width, self.bits = JUDGED[dtype]
@@ -551,16 +551,24 @@ class _Numpy:
         return len(places), places[:PLACES].tolist()
 
 
+@contextmanager
+def _alone(torch, threads):
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
 class _Torch:
     """Numbers of one type, by torch, where numpy is not there."""
 
     @staticmethod
     def quiet(torch):
-        """torch warns of no overflow, and there is none."""
-        return nullcontext()
+        """What each thread works in: there torch has no threads of its own; afterwards as many as before."""
+        return partial(_alone, torch, torch.get_num_threads())
 
     def __init__(self, torch, dtype, swap):
-        torch.set_num_threads(1)
         self.width, self.bits = JUDGED[dtype]
         self.torch, self.swap = torch, swap and self.width > 1
         self.type = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[self.width]
