@@ -175,3 +175,42 @@ def test_metadata_that_no_file_could_say(tmp_path):
     assert empty.reason == "meta(a): there is no file that could say it"
     assert right.verdict is PASS
     assert right.warnings == ("1 file of no format that is known here left out, notes.bin first",)
+
+
+@pytest.mark.parametrize("where", ["file", "live"])
+def test_a_container_that_is_used_twice(tmp_path, where):
+    """
+    Tensors of a tuple or mapping that stands in several places have all their names, in a file as in memory.
+    """
+    pair = (torch.zeros(2, 5), torch.zeros(2, 5))
+    block = {"w": torch.zeros(3), "betas": (0.9, 0.999)}
+    subject = {"cache": (pair, pair, pair), "a": block, "b": {"inner": block}}
+    if where == "file":
+        torch.save(subject, tmp_path / "x.pt")
+        subject = tmp_path / "x.pt"
+    spec = "cache.{i:0..2}.{j:0..1}: [2 s]; a.w: [3]; b.inner.w: [3]"
+
+    right = look(subject, spec, strict=True, ignore="**.betas")
+    wrong = look(subject, spec.replace("b.inner.w: [3]", "b.inner.w: [4]"))
+
+    assert right.verdict is PASS, right.reason
+    assert wrong.verdict is FAIL
+    assert "b.inner.w axis 0 (4): 3, expected 4" in wrong.reason
+
+
+def test_containers_within_containers_without_end(tmp_path):
+    """
+    Lists that hold each other many times over have names without end: that is UNKNOWN, soon; one that holds itself is not.
+    """
+    nest = [torch.zeros(2)]
+    for _ in range(9):
+        nest = [nest] * 8
+    torch.save({"x": nest}, tmp_path / "nest.pt")
+    ring = [torch.zeros(2)]
+    ring.append(ring)
+    torch.save({"x": ring}, tmp_path / "ring.pt")
+
+    nested = look(tmp_path / "nest.pt", "x.0.**: [2]")
+
+    assert (nested.verdict, nested.cause) == (UNKNOWN, Cause.BOUND_REACHED)
+    assert look(tmp_path / "ring.pt", "x.0: [2]").verdict is PASS

@@ -68,7 +68,7 @@ def test_samples_in_numbered_parts_are_samples(tmp_path):
     finding = look(tmp_path, "ids: [_]; mask: [_]")
 
     assert finding.verdict is FAIL
-    assert finding.reason == f"{TWO}:mask: missing"
+    assert finding.reason == f"{TWO}:mask: missing in a file of one kind with others: ids is in several"
 
 
 @pytest.mark.parametrize("rule", ["", "; index: complete"])

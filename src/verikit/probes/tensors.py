@@ -589,10 +589,19 @@ def nested(subject, prefix, depth):
         name = prefix + "." + key if prefix else key
         if hasattr(value, "dtype") and (getattr(value, "is_nested", False) or hasattr(value, "shape")):
             yield name, value
-        elif hasattr(value, "keys") or (isinstance(value, (list, tuple)) and any(hasattr(v, "shape") for v in value)):
+        elif hasattr(value, "keys") or bears_tensors(value, depth + 1, set()):
             yield from nested(value, name, depth + 1)
         else:
             yield name, value
+
+
+def bears_tensors(value, depth, seen):
+    """Whether tensors lie in a list or tuple, at any depth that is entered. seen: containers that were searched."""
+    if not isinstance(value, (list, tuple, dict)) or id(value) in seen or depth > 8:
+        return False
+    seen.add(id(value))
+    parts = value.values() if isinstance(value, dict) else value
+    return any(hasattr(each, "shape") or bears_tensors(each, depth + 1, seen) for each in parts)
 
 
 def live_rows(subject, under, how):

@@ -570,31 +570,40 @@ class Solver:
         by_file: dict[str, list[tuple[Entry, dict[str, str]]]] = {}
         for row in found:
             by_file.setdefault(row[0].file, []).append(row)
-        for group in self.collections:
+        for group, common in self.collections:
             if group & by_file.keys():
-                self.present_in_each(plan, pattern, sorted(group), by_file)
+                # Parts of a data set are called like the shards of a checkpoint; which they are an index would say.
+                why = f" in a file of one kind with others: {common} is in several" if "-of-" in min(group) else ""
+                self.present_in_each(plan, pattern, sorted(group), by_file, why)
 
     def present_in_each(
-        self, plan: Plan, pattern: Pattern, files: list[str], by_file: dict[str, list[tuple[Entry, dict[str, str]]]]
+        self,
+        plan: Plan,
+        pattern: Pattern,
+        files: list[str],
+        by_file: dict[str, list[tuple[Entry, dict[str, str]]]],
+        why: str = "",
     ) -> None:
         for file in files:
             for name in self.absent_names(pattern, by_file.get(file, [])):
-                self.out.faults.append(Fault("missing", plan.number, file, name, "missing"))
+                self.out.faults.append(Fault("missing", plan.number, file, name, f"missing{why}"))
 
     @cached_property
-    def collections(self) -> list[set[str]]:
+    def collections(self) -> list[tuple[set[str], str]]:
+        """Files of one kind, with the first name that several of them have."""
         if len(self.files) < 2:
             return []
         kinds = {file: re.sub(r"\d+", "0", file) for file in self.files if file not in self.shards}
         groups: dict[str, set[str]] = {}
         for file, kind in kinds.items():
             groups.setdefault(kind, set()).add(file)
-        repeated: set[str] = set()  # a whole copy beside its shards makes no samples of them
-        for rows in self.by_name.values():
+        repeated: dict[str, str] = {}  # a whole copy beside its shards makes no samples of them
+        for name, rows in self.by_name.items():
             if len(rows) > 1:
                 n = Counter(kinds[file] for file in {entry.file for entry in rows} if file in kinds)
-                repeated |= {kind for kind in n if n[kind] > 1}
-        return [group for kind, group in groups.items() if kind in repeated]
+                for kind in (kind for kind in n if n[kind] > 1):
+                    repeated.setdefault(kind, name)
+        return [(group, repeated[kind]) for kind, group in groups.items() if kind in repeated]
 
     def present_in_files(self, plan: Plan, found: list[tuple[Entry, dict[str, str]]]) -> None:
         file, pattern = plan.rule.file, plan.rule.name

@@ -39,6 +39,9 @@ TYPED = {
 PACKED = {"quint4x2": 2, "quint2x4": 4}
 """Elements to a byte of the quantized types that count them so in shapes, not in storages."""
 
+REUSED = 100000
+"""Times that containers of tensors are entered again: a nest of lists that hold each other has names without end."""
+
 NESTED = 64
 """How deep a name may go: `model.layers.0.…`; what lies deeper has no tensors that people name."""
 
@@ -164,22 +167,37 @@ def named_views(root):
     """(what the name begins with, the rest of the name, View) of each tensor under the root; names are joined by dots,
     as state dicts do.
 
-    A container is entered once, however often it is used; a tensor is told under each of its names (tied weights).
+    A tensor is told under each of its names: tied weights, and those of a container that is used twice. One that holds no
+    tensors is entered once, and none from within itself.
     """
-    seen, todo = set(), [("", iter([("", root)]))]
+    seen, bearing, again, todo = set(), set(), [0], [("", iter([("", root)]), None)]
     while todo:
-        under, parts = todo[-1]
+        under, parts, here = todo[-1]
         for key, item in parts:
             views = [("", item)] if type(item) is View else _views(item)
             for suffix, view in views or ():
                 yield under, _word(key) + suffix, view
-            if views is None and type(item) in _ENTERED and id(item) not in seen and len(todo) <= NESTED + 1:
+                bearing.add(here)
+            if views is None and type(item) in _ENTERED and len(todo) <= NESTED + 1:
+                if id(item) in seen and not _enters_again(item, bearing, todo, again):
+                    continue
                 seen.add(id(item))
                 name = under + _word(key)
-                todo.append((name + "." if name else "", _parts(item)))
+                todo.append((name + "." if name else "", _parts(item), id(item)))
                 break
         else:
-            todo.pop()
+            if todo.pop()[2] in bearing and todo:
+                bearing.add(todo[-1][2])
+
+
+def _enters_again(item, bearing, todo, again):
+    """Whether a container that was entered before is entered once more: for its tensors, and not from within itself."""
+    if id(item) not in bearing or any(here == id(item) for _, _, here in todo):
+        return False
+    again[0] += 1
+    if again[0] > REUSED:
+        raise CannotSee("bound_reached", "containers of tensors are used again more than {:,} times".format(REUSED))
+    return True
 
 
 _ENTERED = frozenset((dict, list, tuple, Call))
