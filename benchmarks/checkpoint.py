@@ -160,13 +160,14 @@ def _scanners(path: Path) -> None:
 
 def by_tensors(folder: Path) -> None:
     print("\nstructure by number of tensors (goal: 100,000 in ≤ 2 s)")
-    row("", ".pt ms", "CPU ms", ".safetensors ms", "CPU ms")
+    row("", ".pt ms", "CPU ms", "legacy ms", "CPU ms", ".safetensors ms", "CPU ms")
     for count in (1_000, 10_000, 100_000):
         state = {f"model.layers.{n}.mlp.down_proj.weight": torch.zeros(2, 3) for n in range(count)}
         torch.save({"model_state_dict": state}, folder / "many.pt")
+        torch.save({"model_state_dict": state}, folder / "legacy.pt", _use_new_zipfile_serialization=False)
         save_file(state, folder / "many.safetensors")
         columns = []
-        for name in ("many.pt", "many.safetensors"):
+        for name in ("many.pt", "legacy.pt", "many.safetensors"):
             wall, cpu = best(lambda name=name: looked(folder / name), 3)
             columns += [f"{wall * 1e3:.0f}", f"{cpu * 1e3:.0f}"]
         row(f"{count:,}", *columns)
@@ -271,6 +272,9 @@ def memory(folder: Path) -> None:
         ("full.pt", "content", ""),
         ("full.pt", "content", "finite"),
         ("many.pt", "structure", ""),
+        ("many.pt", "content", "finite"),
+        ("legacy.pt", "structure", ""),
+        ("legacy.pt", "content", "finite"),
         ("many.safetensors", "structure", ""),
     ):
         argv = [sys.executable, "-c", MEMORY, str(folder / name), depth, finite]
