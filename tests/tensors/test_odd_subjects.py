@@ -169,10 +169,12 @@ def test_metadata_that_no_file_could_say(tmp_path):
     save_file({"x": torch.zeros(2)}, tmp_path / "x.safetensors", metadata={"a": "1"})
     right = look(tmp_path, asked)
     none = look(tmp_path, "y_*.safetensors :: meta(a): == 1; x: [2]")
+    named = look(tmp_path, "*.bin :: meta(a): == 1; x: [2]")
 
     assert {empty.verdict, other.verdict, none.verdict} == {UNKNOWN}
     assert {empty.cause, other.cause, none.cause} == {Cause.NOTHING_SEEN}
     assert empty.reason == "meta(a): there is no file that could say it"
+    assert (named.verdict, named.reason) == (UNKNOWN, "notes.bin: its metadata can't be told")
     assert right.verdict is PASS
     assert right.warnings == ("1 file of no format that is known here left out, notes.bin first",)
 

@@ -682,12 +682,12 @@ class Solver:
                 if not rule.optional:
                     self.cannot(error.name, plan)
         elif rule.kind == "meta":
-            asked = [f for f in self.files if f not in self.left and (rule.file is None or self.in_file(plan, f))]
+            asked = [f for f in self.files if (f not in self.left if rule.file is None else self.in_file(plan, f))]
             if not asked and not rule.optional:
                 self.tell("nothing_seen", f"{rule.key}: there is no file that could say it")
             for file in asked:
                 row = self.metadata.get(file, {})
-                if row is None:  # a file that could not be read is told as such
+                if row is None or file in self.left:  # a file that could not be read is told as such
                     self.tell("unsupported", f"{file}: its metadata can't be told")
                 elif key not in row:
                     self.not_told(plan, file, f"meta({key})", "missing: not in its metadata")
