@@ -33,7 +33,9 @@ TALLY = re.compile(
     r"\b(?:\d+|keine?) Fehler\b|\b(?:missing|unknown|skipped)[ =:]+\d+\b|\b\d+ (?:\w+ )?(?:failed|failures?|errors?|mismatch(?:es)?)\b|\b(?:failed|failures?|errors?) ?[=:] ?\d+\b"
     r"|\b[^\W\d]\w* ?[=:] ?0(?![\d.])|\b(?:failed|failures?|errors?|wrong|missing) 0\b"
 )  # fmt: skip
-ENDED_SO = re.compile(r"\b(?:[Ff]inished|[Ee]nded|[Ee]xited|[Cc]ompleted) (?:with|in) (?:status|state)\W+\w+\W*$")
+ENDED_SO = re.compile(
+    r"\b(?:[Ff]inished|[Ee]nded|[Ee]xited|[Cc]ompleted) (?:with|in) (?:status|state)\W+\w+\W*$|^An? (?:exception|error) (?:was raised|occurred|happened)\b"
+)
 LOCATED = re.compile(r"(?:[\w.-]+: )?[\w./+-]+\.[a-z]{1,4}:\d+(?::\d+)?:? ?(?:in |[^\s\d])")
 """A place in a source, as the last words of many languages begin."""
 

@@ -43,6 +43,8 @@ ENVELOPES = (
     ("numbered", r"\[(?P<rank>\d{1,4})\]: ?"),
     # A number from 400 to 599 is a status of HTTP rather than a rank.
     ("srun", r" {0,4}(?P<rank>(?![45]\d\d:)\d{1,5}): (?! *\w+ +\|)"),
+    ("place-dash", r"[a-z_]\w{0,60}\.py:\d+ -- (?=\S)"),
+    ("buildkit", r"#\d{1,4} \d+\.\d{1,3} (?=\S)"),
     ("pod", r"\[pod/[\w./-]+\] ?"),
     ("compose", r"(?P<source>[A-Za-z][\w.]*[-_][\w.-]*\d|[A-Za-z]{2,}\d{1,3}) +\| ?"),
     # A container by a name of its own: only before what begins like a line of a log, since tables have bars, too.
