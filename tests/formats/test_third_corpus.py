@@ -792,3 +792,115 @@ def test_sys_info_that_says_nothing(tmp_path, data):
     torch reads nothing of sys_info, so what it holds is no fault.
     """
     assert look(tar(tmp_path / "m.pt", sys_info=data)).verdict is PASS
+
+
+# numpy's arrays in pickles.
+
+LARGE = np.ones((300, 300), "f4")  # more than the walk of a pickle keeps of a text or of bytes
+SCATTERED = np.where(np.arange(90_000).reshape(300, 300) == 7 * 300 + 9, np.nan, LARGE).astype("f4")
+ARRAYS = {
+    "finite": (np.arange(3.0), None),
+    "none": (np.zeros((0, 3)), None),
+    "whole numbers": (np.arange(4), None),
+    "text": (np.array(["nan"]), None),
+    "dates": (np.array(["2020"], "M8[s]"), None),
+    "large": (LARGE, None),
+    "masked": (np.ma.masked_array([1.0, 2.0], [0, 1]), None),
+    "NaN and Inf": (np.array([1, np.nan, np.inf]), "has 1 NaN and 1 Inf, the first at [1]"),
+    "half": (np.array([1, np.nan], "f2"), "has 1 NaN, the first at [1]"),
+    "the other byte order": (np.array([1, np.inf], ">f8"), "has 1 Inf, the first at [1]"),
+    "complex": (np.array([1, complex(0, np.nan)]), "has 1 NaN, the first at [1]"),
+    "large, one NaN": (SCATTERED, "has 1 NaN, the first at [7, 9]"),
+    "large, in Fortran's order": (np.asfortranarray(SCATTERED), "has 1 NaN, the first at [7, 9]"),
+    "large, big-endian": (SCATTERED.astype(">f4"), "has 1 NaN, the first at [7, 9]"),
+    "within one of objects": (np.array(["a", np.array([np.nan])], object), "has 1 NaN"),
+}
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_that_lie_in_a_pickle(tmp_path, name, protocol):
+    """
+    `finite=True` looks into numpy's arrays, whose elements are text of a pickle or bytes of it, in any file that has one.
+    """
+    array, words = ARRAYS[name]
+    value = {"w": torch.ones(3), "scaler": [{"mean": array}]}
+    torch.save(value, tmp_path / "m.pt", pickle_protocol=protocol)
+    torch.save(value, tmp_path / "old.pt", pickle_protocol=protocol, _use_new_zipfile_serialization=False)
+    (tmp_path / "m.pkl").write_bytes(pickle.dumps({"one": np.ones(2), "scaler": [{"mean": array}]}, protocol))
+
+    for file in ("m.pt", "old.pt", "m.pkl"):
+        found = look(tmp_path / file, depth="content", finite=True)
+        assert found.verdict is (FAIL if words else PASS), (file, found.reason)
+        assert words is None or f"array 'scaler.0.mean{'.4.1' if 'objects' in name else ''}' {words}" in found.reason
+
+
+UNSEEN = {
+    "a NaN that a mask may hide": np.ma.masked_array([1.0, np.nan], [0, 1]),
+    "fields": np.zeros(2, [("a", "f4")]),
+    "long doubles": np.ones(2, np.longdouble),
+}
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_arrays_that_cannot_be_looked_at(tmp_path, name):
+    """
+    What is in no table of floats, or may be nobody's, is UNKNOWN, unless `keys=` is about something else.
+    """
+    torch.save({"w": torch.ones(3), "a": UNSEEN[name]}, tmp_path / "m.pt")
+
+    found = look(tmp_path / "m.pt", depth="content", finite=True)
+
+    assert (found.verdict, found.cause) == (UNKNOWN, Cause.UNSUPPORTED), found.reason
+    assert "1 pickled arrays can't be looked at, 'a' first" in found.reason
+    assert look(tmp_path / "m.pt", depth="content", finite=True, keys="w").verdict is PASS
+
+
+def test_arrays_in_pickles_within(tmp_path):
+    """
+    Items of a distributed checkpoint, pickles of a package, a tar, records that are packed.
+    """
+    import torch.distributed.checkpoint as checkpoint
+
+    bad = np.array([1.0, np.nan])
+    checkpoint.save({"w": torch.ones(3), "scaler": {"mean": bad}}, checkpoint_id=tmp_path / "dcp", no_dist=True)
+    with torch.package.PackageExporter(tmp_path / "p.pt") as exporter:
+        exporter.extern("numpy.**")
+        exporter.save_pickle("model", "w.pkl", {"w": torch.ones(3), "mean": bad})
+    tar(tmp_path / "tar.pt", pickle=pickle.dumps({"mean": bad}, 2))
+    kept = io.BytesIO()
+    torch.save({"w": torch.ones(3), "mean": bad}, kept)
+    with zipfile.ZipFile(kept) as file, zipfile.ZipFile(tmp_path / "m.pt", "w", zipfile.ZIP_DEFLATED) as packed:
+        for name in file.namelist():
+            packed.writestr(name, file.read(name))
+
+    for path in ("dcp", "p.pt", "tar.pt", "m.pt"):
+        found = look(tmp_path / path, depth="content", finite=True)
+        assert found.verdict is FAIL, (path, found.reason)
+        assert "has 1 NaN, the first at [1]" in found.reason
+
+
+def test_a_large_array_in_a_record_that_is_packed(tmp_path):
+    """
+    An array further on in a pickle that is packed is UNKNOWN: it is nowhere in the file.
+    """
+    kept = io.BytesIO()
+    torch.save({"w": torch.ones(3), "mean": LARGE}, kept)
+    with zipfile.ZipFile(kept) as file, zipfile.ZipFile(tmp_path / "m.pt", "w", zipfile.ZIP_DEFLATED) as packed:
+        for name in file.namelist():
+            packed.writestr(name, file.read(name))
+
+    assert look(tmp_path / "m.pt", depth="content", finite=True).cause is Cause.UNSUPPORTED
+
+
+def test_a_number_of_numpy_beside_no_weights(tmp_path):
+    """
+    A best score that nothing has beaten yet may be Inf, as an array without axes too; among weights it is a fault.
+    """
+    torch.save({"w": {"a": torch.ones(3)}, "best": {"loss": np.array(np.inf)}}, tmp_path / "m.pt")
+    torch.save({"w": {"a": torch.ones(3), "scale": np.array(np.inf)}}, tmp_path / "n.pt")
+
+    best, scale = (look(tmp_path / name, depth="content", finite=True) for name in ("m.pt", "n.pt"))
+
+    assert (best.verdict, scale.verdict) == (PASS, FAIL)
+    assert warned(best, "a score that nothing has beaten yet")

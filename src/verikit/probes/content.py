@@ -52,10 +52,13 @@ def compare(place, file, layout, keys=None, finite=False, threads=None, wanted=d
     work.tell()
     if scan:
         scan.tell()
+    values = scan.values if scan else 0
+    if scan and layout.arrays:
+        values += _pickled(place, file, layout, keys)
     found = {
         "bytes": work.done,
         "compared": work.compared,
-        "values": scan.values if scan else 0,
+        "values": values,
         "by": [by] + ([scan.by] if scan and scan.by else []),
         "threads": threads,
     }
@@ -99,6 +102,17 @@ def _scan(place, layout):
     except CannotSee as error:
         layout.unseen(error.cause, error.reason)
         return None
+
+
+def _pickled(place, file, layout, keys):
+    """How many values of numpy's arrays were looked at that lie in a pickle, and not beside it."""
+    from verikit.probes import pickled
+
+    try:
+        return pickled.judge(place, file, layout, lambda name: keys is None or _beneath(name, keys))
+    except CannotSee as error:
+        layout.unseen(error.cause, error.reason)
+        return 0
 
 
 # What is read, and in what order.

@@ -14,7 +14,7 @@ import sys
 import threading
 from array import array
 from contextlib import contextmanager, nullcontext
-from functools import partial
+from functools import lru_cache, partial
 
 from verikit.probes.formats.layout import BITS, MANY, elements
 from verikit.probes.place import CannotSee
@@ -247,7 +247,7 @@ class Scanner:
         """The index of the element there, or None where it is none of the tensor's own."""
         strides = self._strides(row)
         index = coordinates(
-            row.shape, strides or _dense(row.shape), (at - self._begin(area, row)) // area.width, self._step
+            row.shape, strides or dense(row.shape), (at - self._begin(area, row)) // area.width, self._step
         )
         origin = self._piece(row)[0] if self.layout.pieces else None
         return index if index is None or origin is None else [a + b for a, b in zip(index, origin)]
@@ -258,7 +258,7 @@ class Scanner:
         """Keeps what there is to tell of an area that is over."""
         place = self._where(area, area.begin)
         for row, nan, inf, at in (area.bad or {}).values():
-            score = row.shape == () and _beside_no_weights(self.layout.root, row.name)
+            score = row.shape == () and beside_no_weights(self.layout.root, row.name)
             self.found["score" if score else "bad"].add(place, (area, row, nan, inf, at))
         if not area.nonzero and area.left <= 0:
             self.found["zero_tensor"].add(place, (area, area.rows[0].name))
@@ -301,7 +301,7 @@ class Scanner:
         return at if area.record is None else area.record.offset
 
 
-def _beside_no_weights(root, name):
+def beside_no_weights(root, name):
     """Whether a number stands in a mapping that holds no tensor with an axis: `best_loss`, a callback's best score.
 
     A `logit_scale` beside weights is one of them, and so is the step of an optimizer beside its averages.
@@ -312,7 +312,7 @@ def _beside_no_weights(root, name):
         key = str(key)
         if key == name:
             return not any(form.shape for form in (getattr(each, "form", None) for each in root.values()) if form)
-        if name.startswith(key + ".") and _beside_no_weights(value, name[len(key) + 1 :]):
+        if name.startswith(key + ".") and beside_no_weights(value, name[len(key) + 1 :]):
             return True
     return False
 
@@ -413,7 +413,7 @@ def _joined(rows, layout, size, record=None):
         yield last
 
 
-def _dense(shape):
+def dense(shape):
     """The strides of a tensor that has none of its own, in elements."""
     strides, step = [0] * len(shape), 1
     for axis in reversed(range(len(shape))):
@@ -466,6 +466,12 @@ def zero_page(data, at):
 
 
 # Engines.
+
+
+def looker(place):
+    """A function of (dtype, whether its bytes are the other way round) that gives what looks into numbers of that kind."""
+    module, engine = _engine(place)
+    return lru_cache(maxsize=None)(partial(engine, module))
 
 
 def _engine(place):

@@ -86,6 +86,8 @@ def _merge(inner, piece, layout):
         if piece.sizes is not None and tuple(row.shape) != tuple(piece.sizes):
             what = "the piece %.100r has the shape %s, its chunk %s" % (piece.name, list(row.shape), list(piece.sizes))
             layout.fault("mismatch", what, piece.offset)
+    for array in inner.arrays:
+        layout.arrays.append(array._replace(name="%s.%s" % (piece.name, array.name) if array.name else piece.name))
     for name, use in inner.globals.items():
         layout.globals.setdefault(name, use)
     layout.hidden.extend(inner.hidden[: max(0, 64 - len(layout.hidden))])

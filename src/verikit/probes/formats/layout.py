@@ -202,6 +202,8 @@ class Layout:
         self.packed, self.orders = {}, {}
         # Names of tensors whose values are those of their memory, turned round: torch's negative views.
         self.negated = set()
+        # `numpy_pickle.Array`s: their elements lie in a pickle.
+        self.arrays = []
         # By name and offset, of pieces of a tensor: (index at which they begin in it, strides or None).
         self.pieces = {}
         self.mtime, self.read, self.content, self.expected = None, 0, None, None

@@ -17,7 +17,7 @@ def structure(file, layout):
     while at < file.size and count < 1024:
         found, end = _next(file, at, layout)
         if not count:
-            torch_tensors.tell(found.root, layout, lambda key: None)
+            torch_tensors.tell(found.root, layout, lambda key: None, file.base + at)
         at, count = end, count + 1
     if at < file.size:
         layout.unseen("bound_reached", "more than %d pickles in one file" % count)

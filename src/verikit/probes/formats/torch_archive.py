@@ -153,7 +153,9 @@ def _pickle(file, directory, name, crcs, layout):
         at = directory.by_name.get("%s%s.storage" % (records, key))
         return None if at is None or directory.entries[at].method else file.base + directory.starts[at]
 
-    torch_tensors.tell(found.root, inner, place_of)
+    own = directory.by_name[name]
+    packed = directory.entries[own].method != zip_.STORED
+    torch_tensors.tell(found.root, inner, place_of, None if packed else file.base + directory.starts[own])
     _merge(inner, name.partition("/")[2], layout)
     return set(storages)
 
@@ -182,6 +184,7 @@ def _merge(inner, name, layout):
             tell(row["kind"], "%s: %s" % (name, row["what"]), row["where"])
     for row in inner.tensors:
         layout.tensor("%s:%s" % (name, row.name), row.dtype, row.shape, row.offset, row.nbytes)
+    layout.arrays += [array._replace(name="%s:%s" % (name, array.name)) for array in inner.arrays]
     for key, use in inner.globals.items():
         layout.globals.setdefault(key, use)
     layout.tree.setdefault(name, inner.notes.get("root") or "mapping of %d" % len(inner.tree))

@@ -24,11 +24,12 @@ def structure(file, layout):
         raise Broken("bad_header", "its magic number or protocol is not torch's", 0)
     if type(system.root) is dict and system.root.get("little_endian") is False:
         layout.byteorder = "big"
+    begin = file.base + at
     pickle, at = next_pickle(file, at, layout, "the pickle")
     keys, at = next_pickle(file, at, layout, "the list of storages")
     storages = torch_tensors.storages_of(pickle, layout)
     starts = _storages(file, at, _names(keys.root, storages, layout), storages, layout)
-    torch_tensors.tell(pickle.root, layout, starts.get)
+    torch_tensors.tell(pickle.root, layout, starts.get, begin)
 
 
 def next_pickle(file, at, layout, what):

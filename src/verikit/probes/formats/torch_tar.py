@@ -6,6 +6,7 @@ Source: `legacy_load` in torch/serialization.py; the ustar format in POSIX.1-201
 
 import struct
 
+from verikit.probes.formats import torch_tensors
 from verikit.probes.formats.layout import BITS, Broken, elements
 from verikit.probes.formats.pickle_walk import Global, walk
 from verikit.probes.formats.torch_legacy import next_pickle
@@ -37,6 +38,7 @@ def structure(file, layout):
         layout.fault("trailing", "{:,} bytes follow the pickle".format(len(data) - pickle.end))
     root = pickle.root
     layout.root = root
+    layout.arrays += [array._replace(origin=members["pickle"].base) for array in torch_tensors.arrays(root)]
     layout.tree.update({str(key): describe(value) for key, value in root.items()} if type(root) is dict else {})
 
 

@@ -7,10 +7,14 @@ must have one size however often it is named.
 
 from collections import namedtuple
 
+from verikit.probes.formats import numpy_pickle
 from verikit.probes.formats.layout import BITS as COMMON
 from verikit.probes.formats.layout import SHARED, Broken
 from verikit.probes.formats.pickle_walk import Call, Global, Long, Persistent
 from verikit.probes.place import CannotSee
+
+LONG_NAME = 1000
+"""Letters that the name of what lies deep may have before its last part."""
 
 View = namedtuple("View", "key form")
 """What a rebuilder would give: a `Form`, over the storage of that key; None: a tensor without data (meta)."""
@@ -96,10 +100,11 @@ def _module_class(pid):
     return type(pid) is tuple and len(pid) == 4 and pid[0] == "module" and type(pid[1]) is Global
 
 
-def tell(root, layout, place_of):
+def tell(root, layout, place_of, origin=None):
     """Tells `layout` the tree of top-level keys and every tensor; `place_of(key)` says where a storage's bytes are.
 
-    It gives their offset, the name of the record that unpacks to them, or None.
+    It gives their offset, the name of the record that unpacks to them, or None.  origin: where the pickle begins in the
+    file, None: nowhere, as it is packed.
     """
     layout.root = root
     if type(root) is dict:
@@ -112,6 +117,21 @@ def tell(root, layout, place_of):
         layout.notes["root"] = describe(root)
     for under, name, view in named_views(root):
         _tell_one(under, name, view, layout, place_of)
+    if layout.more.get("globals") or not numpy_pickle.MAKERS.isdisjoint(layout.globals):
+        layout.arrays += [array._replace(origin=origin) for array in arrays(root)]
+
+
+def arrays(root):
+    """numpy's arrays under the root, each once, by a name of its own: `numpy_pickle.Array`."""
+    seen, todo = set(), [("", root)]
+    while todo:
+        name, item = todo.pop()
+        array = numpy_pickle.array(item)
+        if array is not None:
+            yield array._replace(name=name)
+        elif type(item) in _ENTERED and id(item) not in seen:
+            seen.add(id(item))
+            todo += [((name + "." if name else "")[:LONG_NAME] + _word(key), part) for key, part in _parts(item)]
 
 
 def _tell_one(under, name, view, layout, place_of):

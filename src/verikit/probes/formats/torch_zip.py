@@ -200,11 +200,13 @@ def _storages(file, directory, top, pickle, layout):
         at = records[key]
         if at is None:
             return None
-        if directory.methods[at] != zip_.STORED:
-            return directory[at].name
-        return file.base + directory.starts[at]
+        return file.base + directory.starts[at] if stored(at) else directory[at].name
 
-    torch_tensors.tell(pickle.root, layout, place_of)
+    def stored(at):
+        return directory.methods[at] == zip_.STORED
+
+    own = directory.at(top + "data.pkl")
+    torch_tensors.tell(pickle.root, layout, place_of, file.base + directory.starts[own] if stored(own) else None)
 
 
 def _records(directory, folder, storages, layout):
