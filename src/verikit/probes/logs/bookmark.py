@@ -30,6 +30,7 @@ PLAIN = (
     "programs",
     "heads",
     "hosts",
+    "sources",
 )
 LISTS = ("progress", "markers", "stops", "signs")
 ALSO = ("retry_forms", "trace_excuse")
@@ -56,6 +57,7 @@ def taken(story):
         opening=[_text(form) for form in story.opening],
         last_form=_text(story.last_form),
         tail=[_text(_capped(raw)) for raw in story.tail],
+        heard=[[number, _text(raw)] for number, raw in story.heard],
         waiting=[[number, _text(raw), _code(plan, plans)] for number, raw, plan in story.waiting],
         previous=[story.previous.number, story.previous.text] if story.previous else None,
         blocks=[vars(block) for block in story.blocks.values()],
@@ -82,6 +84,7 @@ def take_up(story, kept):
     story.recalled = {digests[8 * n : 8 * n + 8]: _decoded(code, plans) for n, code in enumerate(row["codes"])}
     story.opening, story.last_form = [_bytes(form) for form in row["opening"]], _bytes(row["last_form"])
     story.tail = [_bytes(raw) for raw in row["tail"]]
+    story.heard.extend((number, _bytes(raw)) for number, raw in row["heard"])
     story.waiting.extend((number, _bytes(raw), _decoded(code, plans)) for number, raw, code in row["waiting"])
     story.blocks = {block.key: block for block in map(_block, row["blocks"])}
     story.previous = _line(*row["previous"]) if row["previous"] else None

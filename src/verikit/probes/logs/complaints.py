@@ -130,7 +130,7 @@ def root_of(lines):
     hows = [0 if how == MILD and place < len(lines) - MILD_ROWS else how for place, how in enumerate(hows)]
     if not any(hows):
         return None
-    loud = any(line.level >= 40 for line in lines)
+    loud = any(how == PLAIN and not 0 < line.level < 40 for how, line in zip(hows, lines))
     weights = [_weight(texts, hows, place, loud and 0 < line.level < 40) for place, line in enumerate(lines)]
     place = weights.index(max(weights))
     return _innermost(lines, place), hows[place]
@@ -146,7 +146,7 @@ def _weight(texts, hows, place, quiet):
     if vague(text):
         return 0.5 + 0.1 * named(text)
     plain = how - MORE * (how == MILD) - MORE * (not _worded(text))
-    return plain + named(text) + _echoed(text, texts[place + 1 :]) - 2 * quiet
+    return plain + named(text) + _echoed(text, texts[place + 1 :]) - 3 * quiet
 
 
 def _worded(text):

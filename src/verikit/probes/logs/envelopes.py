@@ -44,8 +44,8 @@ ENVELOPES = (
     # A number from 400 to 599 is a status of HTTP rather than a rank.
     ("srun", r" {0,4}(?P<rank>(?![45]\d\d:)\d{1,5}): (?! *\w+ +\|)"),
     ("place-dash", r"[a-z_]\w{0,60}\.py:\d+ -- (?=\S)"),
-    ("buildkit", r"#\d{1,4} \d+\.\d{1,3} (?=\S)"),
-    ("pod", r"\[pod/[\w./-]+\] ?"),
+    ("buildkit", r"#\d{1,4} \d+\.\d{1,3} +(?=\S)"),
+    ("pod", r"\[(?P<source>pod/[\w./-]+)\] ?"),
     ("compose", r"(?P<source>[A-Za-z][\w.]*[-_][\w.-]*\d|[A-Za-z]{2,}\d{1,3}) +\| ?"),
     # A container by a name of its own: only before what begins like a line of a log, since tables have bars, too.
     (
@@ -134,7 +134,7 @@ _COMPILED = tuple((name, re.compile(pattern)) for name, pattern in ENVELOPES)
 # Which rows can begin with a character: most lines try a handful instead of all.
 _STARTS = {
     "cri": "0123456789", "klog": "[<", "glog": "[IWEFCD", "epoch": "IWEF", "jupyter": "[", "sglang": "[",
-    "bracketed-level-time": "[", "celery": "[", "redis": "0123456789", "worker": "(", "worker-rank": "(", "ray-daemon": "(", "rank": "[", "mpirun": "[",
+    "bracketed-level-time": "[", "celery": "[", "redis": "0123456789", "buildkit": "#", "worker": "(", "worker-rank": "(", "ray-daemon": "(", "rank": "[", "mpirun": "[",
     "number-before": "[", "numbered": "[", "srun": " 0123456789", "pod": "[", "bracketed-time": "[",
     "bracketed-clock": "[", "time": "0123456789", "clock": "0123456789", "uptime": "0123456789", "level-bracket": "[",
     "level-name": "[", "tag-level": "[", "tag": "[", "level": " TDINSWECFdiwefc", "place": "[", "bracket-name": "[", "basic": "TDINSWECFdiwefc", "logfmt": "tlc", "log4j-main": "m", "horovod": "[", "time-colon": "0123456789", "source-level": "abcdefghijklmnopqrstuvwxyz_", "trt": "[", "ray-cli": "VSPIWE", "tag-time": "[", "espnet": "(", "transformers": "[", "composer": "r", "submitit": "s", "d2": "[", "padded-level": "[", "level-source": "[", "airflow-day": "[", "airflow": "{", "postgres": "[", "k8s-event": "0123456789", "k8s-describe": "NW", "spring": " TDINSWECFdiwefc", "place-go": "s", "date": "SMTWF", "stream": "sS",

@@ -93,7 +93,7 @@ KNOWN = {
 OF_NODES = {word for row in tables.SIGNS for word in re.findall(r"([a-z]\w+)\(\?:-\[\\w\.-\]\+\)\?: ", row[2])}
 FENCE_OPEN, FENCE_CLOSE = re.compile(tables.FENCE_OPEN + r"\s*$"), re.compile(tables.FENCE_CLOSE + r"\s*$")
 
-PREFIX = re.compile(r"(?:[\w./<>-]{1,60}: ){1,2}")
+PREFIX = re.compile(r"(?:[\w./<>-]{1,60}: ){1,2}|what\(\): {1,2}|[\w.-]{1,20} {2,4}(?=\S)")
 WATCHED = ("oss", "grad", "gnorm", "throughput")
 DIGITS_MATTER = (b"rrno", b"xit", b"Xid", b"signal", b" code")
 
@@ -109,6 +109,12 @@ ENGINE = 2
 
 WAITING = 128
 """Counting lines in a row that are read; of the earlier ones it is enough that they are there."""
+
+SOURCES = 64
+"""Containers and workers that are told apart by name."""
+
+HEARD, HEARD_BYTES = 200, 400
+"""Lines in forms new to the run that are kept, the last of them, and how much of each: a cause is said before its effects."""
 
 LOUD = 500
 """Signs of failure behind which a line of level ERROR is no longer searched through."""
@@ -147,9 +153,10 @@ class Story(Tracebacks):
         self.forget()
         self.progress, self.markers, self.stops = Kept(), Kept(), Kept()
         self.retry_forms, self.fence, self.figures, self.sentences, self.lost = {}, None, Figures(), {}, Lost()
-        self.heads = {}
+        self.heads, self.heard = {}, collections.deque(maxlen=HEARD)
         self.run_start = number
         self.runs += 1
+        self.sources = {}
         self.programs, self.wanted_ready, self.elastic = {}, None, {}
 
     # Reading.
@@ -242,6 +249,7 @@ class Story(Tracebacks):
     def _learn(self, number, raw, form):
         """Meets a form: what its later copies need is one of False (nothing), True (a full look), or a plan."""
         short = _short(raw)
+        self.heard.append((number, raw[:HEARD_BYTES]))
         plan = self._line(number, raw)
         if plan is not None:
             self.lost.note(number, raw)
@@ -380,8 +388,10 @@ class Story(Tracebacks):
     def _message(self, line, text):
         """Looks for everything a message can mean; answers the plan for its copies."""
         banner = self._banner(text)
-        if banner and line.number - self.run_start > 1 and self._told_something():
+        if banner and line.number - self.run_start > 1 and self._told_something() and not self._another(line):
             self.reset(line.number)
+        if line.source and len(self.sources) < SOURCES:
+            self.sources[line.source] = True
         excuses = self._excuses(line, text)
         self._cure(line, text)
         self._program(line, text)
@@ -434,6 +444,10 @@ class Story(Tracebacks):
     def _banner(self, text):
         """Whether a run begins here. Repeated by every rank, or before anything was told, it begins nothing new."""
         return any(pattern.match(text) for pattern in BANNERS)
+
+    def _another(self, line):
+        """Whether a line is the first of a container of its own: what begins beside others begins no new run."""
+        return line.source is not None and line.source not in self.sources
 
     def _told_something(self):
         return bool(self.progress or self.signs or self.markers or any(b.errors for b in self.blocks.values()))

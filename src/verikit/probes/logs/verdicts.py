@@ -61,7 +61,7 @@ def tell(story, forced=""):
     counting = [sign for sign in signs if _counts(story, sign, ready, ended, stop)]
     failure = _nan(story) or _accused(story, counting) or _first(counting)
     failure = _behind(signs, failure, lambda sign: _resolved(story, sign, ready))
-    failure = _said_first(signs, _innermost(signs, _in_own_words(signs, failure, end)))
+    failure = _said_first(signs, _innermost(signs, _in_own_words(story, signs, failure, end)))
     failure = _lived_with(story, signs, failure)
     return {
         "failure": _shown(story, failure),
@@ -341,11 +341,13 @@ def _counts_on(story, sign):
     return len(own) >= BUFFERED
 
 
-def _moved(story, number, wanted):
-    """Whether a counter of work went on behind a line: beyond what it had reached, or up again from below."""
+def _moved(story, number, wanted, until=None):
+    """Whether a counter of work went on behind a line (and before another): beyond what it had reached, or up again from below."""
     reached, later = {}, {}
     for event in story.progress:
         line, name, _role, value, whole, stage, _setup, _ = event
+        if until is not None and line >= until:
+            continue
         key = (name, whole)
         if line <= number:
             if value is not None:
@@ -405,6 +407,15 @@ def _accused(story, signs):
     )
 
 
+BUILT = re.compile(r"Error building|Failed (?:to build|building)|failed-wheel-build")
+BEHIND = (
+    ("nccl-warn", lambda sign: sign["kind"] == "nccl_system"),
+    ("compile", lambda sign: sign["id"] == "build-stop" or BUILT.search(sign["text"])),
+    ("assert-device", lambda sign: "device-side assert" in sign["text"]),
+)
+"""The sign that is the cause of another: its id, and whether a sign is such another."""
+
+
 def _behind(signs, failure, cured):
     """The sign behind another that is none alone: NCCL's own warning, the compiler's error that other files outlived."""
     if failure is not None and failure["id"] in (*EXITED, "child-code"):
@@ -413,11 +424,11 @@ def _behind(signs, failure, cured):
             _first([sign for sign in causes if not sign["contained"] and (sign["id"] == "compile" or not cured(sign))])
             or failure
         )
-    if failure is None or not (failure["kind"] == "nccl_system" or failure["id"] == "build-stop"):
+    wanted = None if failure is None else next((name for name, tells in BEHIND if tells(failure)), None)
+    if wanted is None:
         return failure
-    wanted = "nccl-warn" if failure["kind"] == "nccl_system" else "compile"
     earlier = [sign for sign in signs if sign["id"] == wanted and sign["line"] < failure["line"]]
-    return next((sign for sign in earlier if wanted == "compile" or not cured(sign)), failure)
+    return next((sign for sign in earlier if wanted != "nccl-warn" or not cured(sign)), failure)
 
 
 def _suspect(story, signs, stop, done, end):
@@ -432,11 +443,11 @@ def _suspect(story, signs, stop, done, end):
     ]  # fmt: skip
     hard = [sign for sign in near if sign["role"] not in ("soft", "weak") and not sign["contained"]]
     if hard:
-        return _in_own_words(signs, _first(hard), end)
+        return _in_own_words(story, signs, _first(hard), end)
     told = root_of(_spoken(signs, end.lines))
     first = _first(near)
     if first is not None and first["role"] == "weak":
-        return _in_own_words(signs, first, end)
+        return _in_own_words(story, signs, first, end)
     if told is None or (first is not None and (told[1] < PLAIN or vague(told[0].text.strip()))):
         return first
     return _words_of(told[0])
@@ -449,24 +460,42 @@ def _spoken(signs, lines):
 
 
 SIGNALS = ("killed", "segfault", "bus_error_shm")
+ABORTED, EFFECT = re.compile(tables.ABORTED), re.compile(tables.EFFECT)
+SECOND_HAND = ("watchdog", "trtllm-assert", "mpi-start")
+"""Signs that sum up what a line before them said of its cause."""
+
+QUOTING = ("pip-end",)
+"""Messengers behind which what they pass on is quoted, up to the last of them."""
+
 STACK_LINES, REPEATS = 400, 12
 TOLD = ("messenger", "weak")
 """Signs that only pass on that something failed, or are known by their level alone: what was said before may tell more."""
 
 
-def _in_own_words(signs, failure, end):
+def _in_own_words(story, signs, failure, end):
     """The sentence before a sign that only passes on a failure, in which the job itself says what failed; else the sign."""
-    if (
-        failure is None
-        or by_exit(failure["text"], "") in SIGNALS
-        or not (failure["role"] in TOLD or _second_hand(failure))
-    ):
+    if failure is None or not (failure["role"] in TOLD or _second_hand(failure)):
         return failure
+    if by_exit(failure["text"], "") in SIGNALS and not ABORTED.search(failure["text"]):
+        return failure  # nobody says beforehand that he will be killed
+    endured = [
+        sign for sign in signs if sign["role"] in CAUSES and not sign["contained"] and sign["line"] < failure["line"]
+    ]
+    endured = [sign for sign in endured if not _moved(story, sign["end"], 3, failure["line"])]
+    if failure["role"] == "messenger" and endured:
+        return _first(endured)  # it had been lived through before, and once too often
     last = failure["line"] - (failure["role"] == "messenger")
-    before = [line for line in _spoken(signs, end.lines) if line.number <= last]
+    if failure["id"] in QUOTING:
+        last = max(sign["line"] for sign in signs if sign["id"] == failure["id"]) - 1
+    spoken = _spoken(signs, _said_until(story, signs, last, end))
+    before = [line for line in spoken if not _moved(story, line.number, 1, failure["line"])]
     same = [line for line in before if line.source and line.source in failure["text"]]
     told = root_of(same or before)
-    if told is None or told[0].number == failure["line"] or (_second_hand(failure) and told[1] < PLAIN):
+    if (
+        told is None
+        or told[0].number == failure["line"]
+        or (_second_hand(failure) and (told[1] < PLAIN or 0 < told[0].level < 40))
+    ):
         return failure
     return _words_of(told[0])
 
@@ -491,8 +520,31 @@ def _innermost(signs, failure):
 
 
 def _second_hand(failure):
-    """Whether a sign quotes another's words, or waited for one that had failed: a line of failure before it is nearer the root."""
-    return failure["inside"] or failure["id"] == "watchdog"
+    """Whether a sign quotes another's words, waited for one that had failed, or only ends: a line of failure before it is nearer the root."""
+    text = failure["text"]
+    return bool(
+        failure["inside"]
+        or failure["id"] in SECOND_HAND
+        or failure["role"] == "cascade"
+        or (failure["kind"] == "segfault" and ABORTED.search(text))
+        or (failure["trace"] and EFFECT.search(text))
+    )
+
+
+def _said_until(story, signs, last, end):
+    """The lines up to one that were said for the first time in this run, or among the last words; none that only passes on a failure."""
+    told = {
+        sign["line"]
+        for sign in signs
+        if sign["role"] in ("messenger", "cascade") or ABORTED.search(sign["text"])
+    }
+    lines = {number: story.undress(number, raw) for number, raw in story.heard if number >= story.run_start}
+    lines.update((line.number, line) for line in end.lines)
+    return [
+        lines[number]
+        for number in sorted(lines)
+        if number <= last and number not in told and lines[number].text.strip()
+    ]
 
 
 def _said_first(signs, failure):
