@@ -3,7 +3,23 @@
 
 from __future__ import annotations
 
-from logs.samples.kit import ACCEL, FRAMES, GEN, JSONL, LOGURU, MAXTEXT, NANO, OOM, TITAN, add, bar, bars, steps, trace
+from logs.samples.kit import (
+    ACCEL,
+    FACTORY,
+    FRAMES,
+    GEN,
+    JSONL,
+    LOGURU,
+    MAXTEXT,
+    NANO,
+    OOM,
+    TITAN,
+    add,
+    bar,
+    bars,
+    steps,
+    trace,
+)
 
 add(
     "chained-during",
@@ -594,3 +610,104 @@ add(
     "wandb: Find logs at: ./wandb/run/logs",
     alive=False,
 )
+# What only passes a failure on, and who said before what it is.
+add(
+    "behind-peers-that-lost-one",
+    "failed",
+    "0: step 10/900 loss 2.31",
+    "0: step 20/900 loss 2.30",
+    "@@5: corpus/web-17.bin: size 4096 does not match the index (expected 8192), the file is truncated; rank 5 aborting",
+    trace(
+        "torch.distributed.DistBackendError: NCCL error: remote process exited or there was a network error",
+        front="2: ",
+    ).replace("@@", ""),
+    "2: ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.",
+    "srun: error: n07: task 5: Exited with exit code 3",
+    alive=False,
+)
+add(
+    "behind-an-exception-of-ranks",
+    "failed",
+    *(f"[rank0]: {row}" for row in (
+        *FRAMES,
+        "torch.distributed.checkpoint.api.CheckpointException: CheckpointException ranks:dict_keys([2])",
+        "Traceback (most recent call last): (RANK 2)",
+        '  File "/opt/planner.py", line 9, in plan',
+    )),
+    "@@[rank0]: RuntimeError: Missing key in checkpoint state_dict: optimizer.state.17.",
+    alive=False,
+)  # fmt: skip
+for name, what in (
+    ("own", "  what():  index build/ivf.idx: 'is_trained' failed"),
+    ("told-by-systemd", "May 05 10:00:09 box serve[77]:   what():  vk::Queue::submit: ErrorDeviceLost"),
+):
+    add(
+        f"uncaught-in-cpp-{name}",
+        "failed",
+        bars("adding vectors", 40, 400),
+        what.replace(what.partition("what()")[2], "").replace(
+            "  what()", "terminate called after throwing an instance of 'own::Error'"
+        ),
+        "@@" + what,
+        "May 05 10:00:10 box systemd[1]: serve.service: Main process exited, code=dumped, status=6/ABRT"
+        if "box" in what
+        else "Aborted (core dumped)",
+        alive=False,
+    )
+add(
+    "rocm-memory-fault",
+    "failed",
+    steps(FACTORY),
+    "@@Memory access fault by GPU node-3 (Agent handle: 0x55f3) on address 0x7ec3d0a00000. Reason: Unknown.",
+    "W0505 10:01:01.811000 3270 torch/distributed/elastic/multiprocessing/api.py:900] Sending process 3311 closing signal SIGTERM",
+    "E0505 10:01:03.020000 3270 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: -6) local_rank: 0 (pid: 3310) of binary: /opt/bin/python3",
+    alive=False,
+    kind=("cuda_error",),
+)
+add(
+    "enroot-says-what-pyxis-passes-on",
+    "failed",
+    "slurmstepd: error: pyxis: failed to create container filesystem",
+    "slurmstepd: error: pyxis: printing enroot log file:",
+    "@@slurmstepd: error: pyxis:     [ERROR] No such file or directory: /images/train-25.sqsh",
+    "slurmstepd: error: pyxis: couldn't start container",
+    "srun: error: n07: task 0: Exited with exit code 1",
+    alive=False,
+    kind=("config_error",),
+)
+add(
+    "extension-that-does-not-build",
+    "failed",
+    "[1/3] /usr/local/cuda/bin/nvcc -c scan.cu -o scan.cuda.o",
+    "FAILED: scan.cuda.o",
+    "@@nvcc fatal   : Unsupported gpu architecture 'compute_121'",
+    "[2/3] c++ -c scan.cpp -o scan.o",
+    "ninja: build stopped: subcommand failed.",
+    trace("RuntimeError: Error building extension 'scan'").replace("@@", ""),
+    alive=False,
+    kind=("config_error",),
+)
+add(
+    "first-container-then-server",
+    "failed",
+    "[pod/chat-0/stage] + aws s3 sync s3://models/chat /models/chat",
+    "@@[pod/chat-0/stage] fatal error: An error occurred (AccessDenied) when calling the ListObjectsV2 operation: not authorized",
+    "[pod/chat-0/stage] staged",
+    "[pod/chat-0/server] INFO 05-05 10:00:21 [__init__.py:244] Automatically detected platform cuda.",
+    "[pod/chat-0/server] INFO 05-05 10:00:22 [api_server.py:1287] vLLM API server version 0.9.1",
+    trace(
+        "ValueError: Invalid repository ID or local directory specified: '/models/chat'", front="[pod/chat-0/server] "
+    ).replace("@@", ""),
+    alive=False,
+)
+add(
+    "backend-and-its-cause",
+    "failed",
+    *(f"2025-05-05T10:00:0{n}.1Z  WARN download: Download failed: 404 Not Found for url (https://hub/m/resolve/main/c{n}.json)" for n in range(4)),
+    "2025-05-05T10:00:07.1Z  INFO router: Starting model backend",
+    "Error: Could not create backend",
+    "",
+    "Caused by:",
+    "@@    Could not start backend: compute cap 75 is not compatible with compile time compute cap 80",
+    alive=False,
+)  # fmt: skip

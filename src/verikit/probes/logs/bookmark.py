@@ -30,7 +30,6 @@ PLAIN = (
     "programs",
     "heads",
     "hosts",
-    "sources",
 )
 LISTS = ("progress", "markers", "stops", "signs")
 ALSO = ("retry_forms", "trace_excuse")

@@ -110,8 +110,8 @@ ENGINE = 2
 WAITING = 128
 """Counting lines in a row that are read; of the earlier ones it is enough that they are there."""
 
-SOURCES = 64
-"""Containers and workers that are told apart by name."""
+RECENT = 20
+"""The last signs and counts, whose containers are asked for."""
 
 HEARD, HEARD_BYTES = 200, 400
 """Lines in forms new to the run that are kept, the last of them, and how much of each: a cause is said before its effects."""
@@ -156,7 +156,6 @@ class Story(Tracebacks):
         self.heads, self.heard = {}, collections.deque(maxlen=HEARD)
         self.run_start = number
         self.runs += 1
-        self.sources = {}
         self.programs, self.wanted_ready, self.elastic = {}, None, {}
 
     # Reading.
@@ -390,8 +389,6 @@ class Story(Tracebacks):
         banner = self._banner(text)
         if banner and line.number - self.run_start > 1 and self._told_something() and not self._another(line):
             self.reset(line.number)
-        if line.source and len(self.sources) < SOURCES:
-            self.sources[line.source] = True
         excuses = self._excuses(line, text)
         self._cure(line, text)
         self._program(line, text)
@@ -446,8 +443,12 @@ class Story(Tracebacks):
         return any(pattern.match(text) for pattern in BANNERS)
 
     def _another(self, line):
-        """Whether a line is the first of a container of its own: what begins beside others begins no new run."""
-        return line.source is not None and line.source not in self.sources
+        """Whether nothing that was told is of a line's own container: what begins beside others begins no new run."""
+        if line.source is None:
+            return False
+        told = [sign["text"] for sign in self.signs[-RECENT:]] + [event[7] for event in self.progress[-RECENT:]]
+        sources = {self.undress(0, text.encode("utf-8", "replace")).source for text in told}
+        return bool(sources) and not sources & {line.source, None}
 
     def _told_something(self):
         return bool(self.progress or self.signs or self.markers or any(b.errors for b in self.blocks.values()))

@@ -461,6 +461,9 @@ def _spoken(signs, lines):
 
 SIGNALS = ("killed", "segfault", "bus_error_shm")
 ABORTED, EFFECT = re.compile(tables.ABORTED), re.compile(tables.EFFECT)
+OF_OTHERS = ("connection_refused", "rendezvous", "nccl_timeout", "nccl_system")
+"""Kinds that tell of another who was not there: it may have said before why not."""
+
 SECOND_HAND = ("watchdog", "trtllm-assert", "mpi-start")
 """Signs that sum up what a line before them said of its cause."""
 
@@ -474,30 +477,44 @@ TOLD = ("messenger", "weak")
 
 def _in_own_words(story, signs, failure, end):
     """The sentence before a sign that only passes on a failure, in which the job itself says what failed; else the sign."""
-    if failure is None or not (failure["role"] in TOLD or _second_hand(failure)):
+    if failure is None or not _passes_on(failure):
         return failure
+    endured = _endured(story, signs, failure)
+    if failure["role"] == "messenger" and endured:
+        return _first(endured)
+    told = root_of(_before(story, signs, failure, end))
+    if told is None or told[0].number == failure["line"]:
+        return failure
+    line, how = told
+    if _second_hand(failure) and (how < PLAIN or 0 < line.level < 40):
+        return failure  # it has words of its own: only plain ones outweigh them
+    return _words_of(line)
+
+
+def _passes_on(failure):
+    """Whether a sign may have its cause in words before it; of a kill nobody says beforehand."""
     if by_exit(failure["text"], "") in SIGNALS and not ABORTED.search(failure["text"]):
-        return failure  # nobody says beforehand that he will be killed
-    endured = [
+        return False
+    return failure["role"] in TOLD or _second_hand(failure)
+
+
+def _endured(story, signs, failure):
+    """The causes that had been lived through before, and once too often: hardly anything moved between them and the end."""
+    before = [
         sign for sign in signs if sign["role"] in CAUSES and not sign["contained"] and sign["line"] < failure["line"]
     ]
-    endured = [sign for sign in endured if not _moved(story, sign["end"], 3, failure["line"])]
-    if failure["role"] == "messenger" and endured:
-        return _first(endured)  # it had been lived through before, and once too often
+    return [sign for sign in before if not _moved(story, sign["end"], 3, failure["line"])]
+
+
+def _before(story, signs, failure, end):
+    """What was said before a sign and not outlived by work: by its own container where it is one's end, else by all."""
     last = failure["line"] - (failure["role"] == "messenger")
     if failure["id"] in QUOTING:
         last = max(sign["line"] for sign in signs if sign["id"] == failure["id"]) - 1
     spoken = _spoken(signs, _said_until(story, signs, last, end))
     before = [line for line in spoken if not _moved(story, line.number, 1, failure["line"])]
     same = [line for line in before if line.source and line.source in failure["text"]]
-    told = root_of(same or before)
-    if (
-        told is None
-        or told[0].number == failure["line"]
-        or (_second_hand(failure) and (told[1] < PLAIN or 0 < told[0].level < 40))
-    ):
-        return failure
-    return _words_of(told[0])
+    return before if failure["trace"] else same or before
 
 
 def _lived_with(story, signs, failure):
@@ -526,6 +543,7 @@ def _second_hand(failure):
         failure["inside"]
         or failure["id"] in SECOND_HAND
         or failure["role"] == "cascade"
+        or failure["kind"] in OF_OTHERS
         or (failure["kind"] == "segfault" and ABORTED.search(text))
         or (failure["trace"] and EFFECT.search(text))
     )
@@ -533,11 +551,7 @@ def _second_hand(failure):
 
 def _said_until(story, signs, last, end):
     """The lines up to one that were said for the first time in this run, or among the last words; none that only passes on a failure."""
-    told = {
-        sign["line"]
-        for sign in signs
-        if sign["role"] in ("messenger", "cascade") or ABORTED.search(sign["text"])
-    }
+    told = {sign["line"] for sign in signs if sign["role"] in ("messenger", "cascade") or ABORTED.search(sign["text"])}
     lines = {number: story.undress(number, raw) for number, raw in story.heard if number >= story.run_start}
     lines.update((line.number, line) for line in end.lines)
     return [
