@@ -8,6 +8,8 @@ pytorch-lightning_version, state_dict and loops always; optimizer_states, lr_sch
 import re
 from collections import Counter
 
+from verikit.probes.formats import optimizer
+
 MARK = "pytorch-lightning_version"
 ALWAYS = ("epoch", "global_step", "state_dict")
 MOMENT = re.compile(r"^optimizer_states\.\d+\.state\.[^.]+\.(exp_avg|momentum_buffer)$")
@@ -28,7 +30,7 @@ def judge(layout):
     if "optimizer_states" not in layout.tree:
         layout.warn("missing", "weights only: without optimizer_states training can't be resumed")
     weights = Counter(tuple(row.shape) for row in layout.tensors if row.name.startswith("state_dict."))
-    moments = [row for row in layout.tensors if MOMENT.match(row.name)]
+    moments = optimizer.each_once([row for row in layout.tensors if MOMENT.match(row.name)], layout)
     one = moments and MOMENT.match(moments[0].name).group(1)
     lacks = Counter(tuple(row.shape) for row in moments if row.name.endswith(one)) - weights if moments else {}
     if lacks and weights:

@@ -76,6 +76,15 @@ def lacking(item):
     return sum(key not in item["state"] for key in params), len(params)
 
 
+def each_once(rows, layout):
+    """These tensors without those that lie where another does: of a state that two parameters share, or two names have."""
+    places = {}
+    for row in rows:
+        place = layout.packed.get(row.name, row.offset)
+        places.setdefault((row.name if place is None else place, row.shape), row)
+    return list(places.values())
+
+
 def _tensor_steps(layout):
     """{name of the optimizer: {parameter: the CRC-32 of its step}}."""
     rows = [

@@ -99,7 +99,8 @@ def relate(layout, members):
         _states(file, layout)
     if file is not None and not any(members[path].faults for path in members if WEIGHTS.match(path)):
         adapter = any(path.startswith("adapter_model") for path in members)
-        _moments([row for row in file.tensors if MOMENTS.match(row.name)], weights, adapter, layout)
+        moments = optimizer.each_once([row for row in file.tensors if MOMENTS.match(row.name)], file)
+        _moments(moments, weights, adapter, layout)
 
 
 def _moments(moments, weights, adapter, layout):
