@@ -60,6 +60,11 @@ def index_of(node):
     return getattr(index, "value", index) if type(index).__name__ == "Index" else index
 
 
+def takes(handlers, names):
+    """Whether one of these `except` clauses takes an exception of one of the names, or any at all."""
+    return any(each.type is None or any("'%s'" % name in ast.dump(each.type) for name in names) for each in handlers)
+
+
 def _value(node, world):
     """(True, value) of what an expression is in that world."""
     name = dotted(node)

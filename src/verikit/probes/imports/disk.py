@@ -216,7 +216,7 @@ class Disk:
         parent = self.resolver.find(top[0]) if top[0] else None
         folders = parent.folders if parent else [f for f in [self.resolver.root, *self.resolver.extra] if f]
         for folder in folders:
-            for entry in self.resolver._names(os.path.join(folder, "__pycache__")):
+            for entry in self.resolver.listed_in(os.path.join(folder, "__pycache__")):
                 if entry.startswith(top[2] + ".") and entry.endswith(".pyc"):
                     return os.path.join("__pycache__", entry)
         return None
@@ -224,7 +224,7 @@ class Disk:
     def _extension(self, node, module, bound, found):
         """An extension module beats a .py beside it; one that is no library can't be loaded at all."""
         source = os.path.basename(found.file).partition(".")[0] + ".py"
-        if source not in self.resolver._names(os.path.dirname(found.file)):
+        if source not in self.resolver.listed_in(os.path.dirname(found.file)):
             return
         try:
             with self.resolver.place.open(found.file) as raw:
@@ -266,7 +266,7 @@ class Disk:
         self.add("M1" if top in self.resolver.known["stdlib"] else "M2", bound, node.lineno, text)
 
     def _near(self, folder, name):
-        names = self.resolver._names(folder)
+        names = self.resolver.listed_in(folder)
         return name in names or name + ".py" in names
 
     def _fits(self, node, alias, module, bound):
@@ -313,11 +313,13 @@ class Disk:
 
     def _names_like_std(self, folder):
         if not hasattr(self, "_mine"):
-            names = self.resolver._names(folder)
+            names = self.resolver.listed_in(folder)
             mine = {n[:-3] for n in names if n.endswith(".py")} | {n for n in names if "." not in n}
             mine &= set(getattr(sys, "stdlib_module_names", mine))  # a first sieve; the target's own list decides
             mine = {
-                n for n in mine if n + ".py" in names or "__init__.py" in self.resolver._names(os.path.join(folder, n))
+                n
+                for n in mine
+                if n + ".py" in names or "__init__.py" in self.resolver.listed_in(os.path.join(folder, n))
             }
             if mine:
                 known = self.resolver.known
@@ -333,7 +335,7 @@ class Disk:
             found is None
             or found.file is None
             or found.entry is None
-            or not any(each.endswith((".dist-info", ".egg-info")) for each in self.resolver._names(found.entry))
+            or not any(each.endswith((".dist-info", ".egg-info")) for each in self.resolver.listed_in(found.entry))
         ):
             return []
         return list(self._records(found.entry).get(os.path.realpath(found.file), ()))
@@ -573,24 +575,13 @@ class Disk:
 
 def is_guarded(arm):
     """Whether an ImportError raised there is caught."""
-    while arm is not None:
-        construct = arm.construct
-        if (
-            arm.kind == "try"
-            and arm.label == "body"
-            and any(
-                handler.type is None or any("'%s'" % word in ast.dump(handler.type) for word in IMPORT_ERRORS)
-                for handler in construct.handlers
-            )
-        ):
-            return True
-        if arm.kind == "with" and any(
-            "suppress" in ast.dump(item.context_expr) or "raises" in ast.dump(item.context_expr)
-            for item in construct.items
-        ):
-            return True
-        arm = arm.parent
-    return False
+    return arm.caught(IMPORT_ERRORS) or any(_suppresses(each.construct) for each in arm.path() if each.kind == "with")
+
+
+def _suppresses(node):
+    """Whether a `with` names contextlib.suppress, or pytest.raises."""
+    words = [ast.dump(item.context_expr) for item in node.items]
+    return any("suppress" in each or "raises" in each for each in words)
 
 
 def is_conditional(arm):

@@ -5,7 +5,7 @@ import os
 import re
 from collections import deque
 
-from verikit.probes.imports.conditions import World, dotted, truth
+from verikit.probes.imports.conditions import World, dotted, takes, truth
 from verikit.probes.imports.effects import Effects, effects_of
 from verikit.probes.imports.scopes import absolute, is_fallback
 
@@ -24,6 +24,7 @@ IMPORTS = re.compile(
     re.M,
 )
 IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException")
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def reaches(resolver, module, names, taken=None):
@@ -375,72 +376,70 @@ class Play:
             self._statement(node, state, world)
 
     def _statement(self, node, state, world):
-        names = state["names"]
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                parts = alias.name.split(".")
-                self.load(alias.name, state["file"])
-                names[alias.asname or parts[0]] = alias.name if alias.asname else parts[0]
-        elif isinstance(node, ast.ImportFrom):
-            self._from(node, state)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            for part in node.decorator_list + node.args.defaults:
-                self._expression(part, state, world)
-            names[node.name] = None
-            state["defs"][node.name] = node
-        elif isinstance(node, ast.ClassDef):
-            for part in node.decorator_list + node.bases:
-                self._expression(part, state, world)
-            inner = dict(state, names=dict(names))
-            self._block(
-                [each for each in node.body if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))],
-                inner,
-                world,
-            )
-            names[node.name] = None
-            state["defs"][node.name] = next(
-                (each for each in node.body if getattr(each, "name", "") == "__init__"), None
-            )
-        elif isinstance(node, ast.If):
-            known = truth(node.test, world)
-            self._expression(node.test, state, world)
-            if known is not False:
-                self._block(node.body, state, world)
-            if known is not True:
-                self._block(node.orelse, state, world)
-        elif type(node).__name__ in ("Try", "TryStar"):
-            guard = any(
-                h.type is None or any("'%s'" % word in ast.dump(h.type) for word in IMPORT_ERRORS)
-                for h in node.handlers
-            )
-            self.guards += guard
+        STATEMENTS.get(type(node), Play._other)(self, node, state, world)
+
+    def _import(self, node, state, _):
+        for alias in node.names:
+            self.load(alias.name, state["file"])
+            top = alias.name.partition(".")[0]
+            state["names"][alias.asname or top] = alias.name if alias.asname else top
+
+    def _function(self, node, state, world):
+        for part in node.decorator_list + node.args.defaults:
+            self._expression(part, state, world)
+        state["names"][node.name] = None
+        state["defs"][node.name] = node
+
+    def _class(self, node, state, world):
+        for part in node.decorator_list + node.bases:
+            self._expression(part, state, world)
+        inner = dict(state, names=dict(state["names"]))
+        self._block([each for each in node.body if not isinstance(each, FUNCTIONS)], inner, world)
+        state["names"][node.name] = None
+        state["defs"][node.name] = next((each for each in node.body if getattr(each, "name", "") == "__init__"), None)
+
+    def _if(self, node, state, world):
+        known = truth(node.test, world)
+        self._expression(node.test, state, world)
+        if known is not False:
             self._block(node.body, state, world)
-            self.guards -= guard
-            self._block(node.orelse + node.finalbody, state, world)
-            self.guards += 1  # handlers run only sometimes: what they bind is bound, what they miss is forgiven
-            for handler in node.handlers:
-                self._block(handler.body, state, world)
-            self.guards -= 1
-        elif isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)):
-            for field in ("iter", "test"):
-                if getattr(node, field, None) is not None:
-                    self._expression(getattr(node, field), state, world)
-            self._bind_all(node, names)
-            self._block(node.body + getattr(node, "orelse", []), state, world)
-        else:
-            value = getattr(node, "value", None)
-            self._expression(value if isinstance(value, ast.AST) else node, state, world)
-            self._bind_all(node, names)
-            if (
-                isinstance(node, ast.Assign)
-                and isinstance(value, ast.Name)
-                and len(node.targets) == 1
-                and isinstance(node.targets[0], ast.Name)
-            ):
-                names[node.targets[0].id] = names.get(value.id)
-            if isinstance(node, ast.Delete):
-                for target in node.targets:
-                    names.pop(getattr(target, "id", None), None)
+        if known is not True:
+            self._block(node.orelse, state, world)
+
+    def _try(self, node, state, world):
+        guard = takes(node.handlers, IMPORT_ERRORS)
+        self.guards += guard
+        self._block(node.body, state, world)
+        self.guards -= guard
+        self._block(node.orelse + node.finalbody, state, world)
+        self.guards += 1  # handlers run only sometimes: what they bind is bound, what they miss is forgiven
+        for handler in node.handlers:
+            self._block(handler.body, state, world)
+        self.guards -= 1
+
+    def _compound(self, node, state, world):
+        """A loop or a `with`: its body is taken to run once."""
+        for part in (getattr(node, "iter", None), getattr(node, "test", None)):
+            if part is not None:
+                self._expression(part, state, world)
+        self._bind_all(node, state["names"])
+        self._block(node.body + getattr(node, "orelse", []), state, world)
+
+    def _delete(self, node, state, world):
+        self._other(node, state, world)
+        for target in node.targets:
+            state["names"].pop(getattr(target, "id", None), None)
+
+    def _assign(self, node, state, world):
+        self._other(node, state, world)
+        target = node.targets[0] if len(node.targets) == 1 else None
+        if isinstance(node.value, ast.Name) and isinstance(target, ast.Name):
+            state["names"][target.id] = state["names"].get(node.value.id)
+
+    def _other(self, node, state, world):
+        value = getattr(node, "value", None)
+        self._expression(value if isinstance(value, ast.AST) else node, state, world)
+        self._bind_all(node, state["names"])
 
     @staticmethod
     def _bind_all(node, names):
@@ -448,12 +447,10 @@ class Play:
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 names[part.id] = None
 
-    def _from(self, node, state):
+    def _from(self, node, state, _):
         module = absolute(node, self.project.package(state["file"]))
         self.load(module, state["file"])
         held = self.modules.get(module)
-        if held is None and self.program is not None and module == self.program:
-            held = None
         for alias in node.names:
             if held is None:
                 state["names"][alias.asname or alias.name] = None
@@ -522,6 +519,25 @@ class Play:
         )
         inner = dict(home, names=dict(home["names"]), depth=state["depth"] + 1)
         self._block(body.body, inner, world)
+
+
+STATEMENTS = {
+    ast.Import: Play._import,
+    ast.ImportFrom: Play._from,
+    ast.FunctionDef: Play._function,
+    ast.AsyncFunctionDef: Play._function,
+    ast.ClassDef: Play._class,
+    ast.If: Play._if,
+    ast.Try: Play._try,
+    getattr(ast, "TryStar", ast.Try): Play._try,  # Python 3.11 and newer
+    ast.For: Play._compound,
+    ast.AsyncFor: Play._compound,
+    ast.While: Play._compound,
+    ast.With: Play._compound,
+    ast.AsyncWith: Play._compound,
+    ast.Assign: Play._assign,
+    ast.Delete: Play._delete,
+}
 
 
 def _defined(trees, state):

@@ -45,38 +45,31 @@ def inspect(
     try:
         tree, data = (held.tree, data) if held else tree_of(data, version)
     except placement.ERRORS as error:
-        facts["findings"] = [] if inject is not None else culprit(data, version, error)
-        if not facts["findings"]:
+        wrong = [] if inject is not None else culprit(data, version, error)
+        if not wrong:
             raise unparsed(path, error) from None
-        facts["bound"] = True
-        return closed(facts, [], [])
-    before, old, added, findings = data, None, None, []
+        return closed(dict(facts, bound=True, findings=wrong), [], [])
+    old, added, findings = None, None, []
     if inject is not None:
         facts["safe"], facts["line"] = placement.safe(tree, data), line
-        data, added = after(data, inject, line, path)
-        at = line or min(added, default=1)
         old = tree
-        try:
-            tree, data = tree_of(data, version)
-        except placement.ERRORS as error:
-            facts["findings"] = [placement.broken(before, at, inject, error)]
-            return closed(facts, [], [])
-        findings = placement.placed(before, data, old, tree, inject, at, added)
+        tree, data, added, findings = inserted(data, tree, inject, line, path, version)
+        if tree is None:
+            return closed(dict(facts, findings=findings), [], [])
     question = Question(place, path, data, name, added, run_as, root, python, version, shared)
     findings += question.judge(tree, old)
-    names = question.names
-    facts["findings"] = findings
-    if name is not None:
-        facts["findings"] = [each for each in findings if each["name"] == name]
-        names.unknowns = [each for each in names.unknowns if each["name"] in (None, name)]
-    facts["imports"] = sum(
-        bind.imported for scope in names.walk.scopes for binds in scope.binds.values() for bind in binds
-    )
-    facts["bound"] = name is None or question.binds(name)
-    facts["blank"] = not data.strip()
-    facts["run_as"] = "script" if question.world.main else "import"
-    question.close()
-    return closed(facts, names.unknowns, names.notes + question.notes)
+    return question.answered(facts, findings)
+
+
+def inserted(data, tree, inject, line, path, version):
+    """(tree, bytes, new lines, findings) with the insertion in its place; the tree is None if it then does not parse."""
+    after_it, added = after(data, inject, line, path)
+    at = line or min(added, default=1)
+    try:
+        new, after_it = tree_of(after_it, version)
+    except placement.ERRORS as error:
+        return None, after_it, added, [placement.broken(data, at, inject, error)]
+    return new, after_it, added, placement.placed(data, after_it, tree, new, inject, at, added)
 
 
 def safe_lines(place, path):
@@ -103,9 +96,23 @@ class Question:
         )
         self.notes, self.kept = [], False
 
-    def close(self):
+    def answered(self, facts, findings):
+        """The facts, of the name that was asked for alone if one was; what is not kept of the file is forgotten."""
+        names, walk = self.names, self.names.walk
+        unknowns = names.unknowns
+        if self.name is not None:
+            findings = [each for each in findings if each["name"] == self.name]
+            unknowns = [each for each in unknowns if each["name"] in (None, self.name)]
+        facts["findings"] = findings
+        facts["imports"] = sum(
+            bind.imported for scope in walk.scopes for binds in scope.binds.values() for bind in binds
+        )
+        facts["bound"] = self.name is None or self.binds(self.name)
+        facts["blank"] = not self.data.strip()
+        facts["run_as"] = "script" if self.world.main else "import"
         if not self.kept:
-            self.names.walk.forget()
+            walk.forget()
+        return closed(facts, unknowns, names.notes + self.notes)
 
     def binds(self, name):
         scopes = self.names.walk.scopes
@@ -165,16 +172,7 @@ class Question:
         rows, outside = loading.circles(project, old, tree, self.world, self.script)
         if outside and self.script:  # another program loads this file, so it is no script itself
             self.script, self.world.main = False, False
-            self.resolver.__init__(
-                self.place,
-                self.world,
-                self.path,
-                self.root,
-                "import",
-                self.resolver.python,
-                self.package,
-                self.resolver.shared,
-            )
+            self.resolver.starts_as("import")
         asked = self.name is not None or self.added is not None
         own = loading.dotted_name(project.root, project.path)
         mine = [row for row in rows if asked or row[0] == project.path or own in row[3]]

@@ -9,8 +9,8 @@ import sys
 
 from verikit.probes import interpreter
 from verikit.probes.imports import placement
-from verikit.probes.imports.conditions import constant, dotted
-from verikit.probes.imports.scopes import Walk, spelled
+from verikit.probes.imports.conditions import World, constant, dotted
+from verikit.probes.imports.scopes import Walk, absolute, spelled
 from verikit.probes.place import CannotSee
 
 # One object under two names that no source text shows: C code, or assignment in sys.modules.
@@ -155,25 +155,27 @@ class Resolver:
         self.place, self.world, self.path, self.python, self.package = place, world, path, python, package
         self.given = root
         self.here = os.path.dirname(os.path.abspath(path)) if path else None
-        self.root = self._start(root, run_as)
-        self.run_as = run_as
-        self.found, self.sites = {}, {}
-        self.shared = (
-            {} if shared is None else shared
-        )  # by the files of one tree: what the disk and the interpreter said
+        self.starts_as(run_as)
+        # By the files of one tree: what the disk and the interpreter said.
+        self.shared = {} if shared is None else shared
         self.summaries = self.shared.setdefault("summaries", {})
         self._listed = self.shared.setdefault("listed", {})
-        self._known = None
+        self._known = self._vendored = None
         self.extra = []
         self.own_folders = frozenset()  # what the file itself puts on sys.path, sooner or later
         self.ahead = frozenset()  # those of them that it puts before everything else
 
-    def _start(self, root, run_as):
+    def starts_as(self, run_as):
+        """From now on the program is started so; what was found along another path is forgotten."""
+        self.run_as, self.root = run_as, self._start(run_as)
+        self.found, self.sites, self._exports = {}, {}, {}
+
+    def _start(self, run_as):
         """The folder that is first on sys.path."""
         if self.here is None or run_as == "script":
             return self.here
-        if root is not None:
-            return os.path.abspath(root)
+        if self.given is not None:
+            return os.path.abspath(self.given)
         folder = self.here
         for _ in range(len(self.package.split(".")) if self.package else 0):
             folder = os.path.dirname(folder)
@@ -182,32 +184,31 @@ class Resolver:
     @property
     def known(self):
         """What the interpreter says; for a version that is not here, what this one says without its site-packages."""
-        if self._known is None and "known" in self.shared:
+        if self._known is None:
+            if "known" not in self.shared:
+                self.shared["known"] = self._asked()
             self._known = self.shared["known"]
             self._builtin, self._frozen = frozenset(self._known["builtin"]), frozenset(self._known["frozen"])
-        if self._known is None:
-            try:
-                self._known = interpreter.ask(self.place, self.python)
-            except CannotSee:
-                lib = os.path.dirname(os.__file__)
-                names = getattr(sys, "stdlib_module_names", ())
-                self._known = {
-                    "path": [lib, os.path.join(lib, "lib-dynload")],
-                    "builtin": list(sys.builtin_module_names),
-                    "frozen": [],
-                    "stdlib": list(names),
-                    "loaded": [],
-                    "suffixes": [".so"],
-                    "sites": [],
-                    "version": list(self.world.version),
-                    "guessed": True,
-                    "safe_path": False,
-                    "finders": [],
-                }
-            self.shared["known"] = self._known
-            self._builtin = frozenset(self._known["builtin"])
-            self._frozen = frozenset(self._known["frozen"])
         return self._known
+
+    def _asked(self):
+        try:
+            return interpreter.ask(self.place, self.python)
+        except CannotSee:
+            lib = os.path.dirname(os.__file__)
+            return {
+                "path": [lib, os.path.join(lib, "lib-dynload")],
+                "builtin": list(sys.builtin_module_names),
+                "frozen": [],
+                "stdlib": list(getattr(sys, "stdlib_module_names", ())),
+                "loaded": [],
+                "suffixes": [".so"],
+                "sites": [],
+                "version": list(self.world.version),
+                "guessed": True,
+                "safe_path": False,
+                "finders": [],
+            }
 
     def ask(self):
         """Asks the interpreter now, where it would be asked when first needed."""
@@ -226,11 +227,11 @@ class Resolver:
         """Folders beneath a given root that hold installed distributions (`pip install --target`), and what their .pth name."""
         if self.given is None:
             return []
-        if not hasattr(self, "_vendored"):
+        if self._vendored is None:
             rows = []
-            for name in self._names(self.given):
+            for name in self.listed_in(self.given):
                 folder = os.path.join(self.given, name)
-                if any(each.endswith((".dist-info", ".egg-info", ".pth")) for each in self._names(folder)):
+                if any(each.endswith((".dist-info", ".egg-info", ".pth")) for each in self.listed_in(folder)):
                     rows.append(folder)
             rows += [
                 row["path"]
@@ -240,7 +241,8 @@ class Resolver:
             self._vendored = rows
         return self._vendored
 
-    def _names(self, folder):
+    def listed_in(self, folder):
+        """The names in a folder, listed once for all files of a tree; none where it can't be listed."""
         cache = self._listed
         if folder not in cache:
             try:
@@ -294,17 +296,17 @@ class Resolver:
         base = self.given
         if base is None:
             return []
-        folders = [os.path.join(base, name) for name in sorted(self._names(base)) if "." not in name]
+        folders = [os.path.join(base, name) for name in sorted(self.listed_in(base)) if "." not in name]
         return [
             folder
             for folder in folders
-            if folder not in self.own_folders and os.path.isdir(folder) and "__init__.py" not in self._names(folder)
+            if folder not in self.own_folders and os.path.isdir(folder) and "__init__.py" not in self.listed_in(folder)
         ]
 
     def others(self, top, found):
         """Files of other modules of that name, which the one that is found hides."""
         beside = os.path.join(found.entry, top + ".py") if found.entry else None
-        if beside and beside != found.file and top + ".py" in self._names(found.entry):
+        if beside and beside != found.file and top + ".py" in self.listed_in(found.entry):
             yield beside
         for folder in [*self.entries(), *self._near()]:
             other = self.search(top, [folder]) if folder != found.entry else None
@@ -322,8 +324,8 @@ class Resolver:
         """As the path finder does: package, extension, source in each folder; folders without __init__.py only at the end."""
         portions = []
         for folder in folders:
-            names = self._names(folder)
-            if name in names and "__init__.py" in self._names(os.path.join(folder, name)):
+            names = self.listed_in(folder)
+            if name in names and "__init__.py" in self.listed_in(os.path.join(folder, name)):
                 inner = os.path.join(folder, name)
                 return Found("package", os.path.join(inner, "__init__.py"), [inner], folder)
             for suffix in self.known["suffixes"]:
@@ -358,8 +360,6 @@ class Resolver:
             tree = placement.parse(data)
         except (OSError, CannotSee, *placement.ERRORS):
             return None
-        from verikit.probes.imports.conditions import World
-
         world = World(self.world.version, self.world.platform, False)
         return Summary(tree, Walk(tree, world, package or None), file)
 
@@ -384,26 +384,15 @@ class Resolver:
 
     def same(self, one, other):
         """Whether two targets are one object: True, False, or None where it can't be told."""
-        one, other = self._plain(one), self._plain(other)
+        one, other = ALIASES.get(tuple(one), tuple(one)), ALIASES.get(tuple(other), tuple(other))
         if one == other:
             return True
         first, second = self.site(one), self.site(other)
         if first is not None and second is not None:
             return first == second
-        if first is None and second is None and _tops(one) & _tops(other) and one[1] == other[1]:
-            return None
-        if _tops(one) <= KIN and _tops(other) <= KIN and one[1] == other[1]:
-            return None
-        if _tops(one) == _tops(other) and one[1] == other[1]:
-            return None
-        return False
-
-    def _plain(self, target):
-        target = ALIASES.get(tuple(target), tuple(target))
-        module, name = target
-        if name is None and "." in module and module not in ("os.path",):
-            return target
-        return target
+        tops = {one[0].partition(".")[0], other[0].partition(".")[0]}
+        kin = one[1] == other[1] and (len(tops) == 1 or tops <= KIN)
+        return None if kin else False
 
     def site(self, target, depth=0):
         """Where the object is made: ("module", file), ("def", file, line) and the like; None where that can't be seen."""
@@ -466,19 +455,16 @@ class Resolver:
         if summary.getattr is not None:
             for part in ast.walk(summary.getattr.node):
                 if isinstance(part, ast.ImportFrom) and any(alias.name == name for alias in part.names):
-                    from verikit.probes.imports.scopes import absolute
-
                     package = module if self.find(module).kind == "package" else module.rpartition(".")[0]
                     return self.site((absolute(part, package), name), depth + 1)
         return None
 
     def exports(self, module):
         """The names that `from module import *` brings, or None where they can't be told."""
-        cache = self.__dict__.setdefault("_exports", {})
-        if module not in cache:
-            cache[module] = frozenset()  # a circle adds nothing
-            cache[module] = self._exported(module)
-        return cache[module]
+        if module not in self._exports:
+            self._exports[module] = frozenset()  # a circle adds nothing
+            self._exports[module] = self._exported(module)
+        return self._exports[module]
 
     def _exported(self, module):
         found = self.find(module)
@@ -638,10 +624,6 @@ def _public(node):
 
 def _not_private(name):
     return ast.parse("not %s.startswith('_')" % name, mode="eval").body
-
-
-def _tops(target):
-    return {target[0].partition(".")[0]}
 
 
 def removed(version, module):

@@ -43,6 +43,9 @@ WORDS = {
 }
 
 
+NAME_ERRORS = ("NameError", "Exception", "BaseException")
+
+
 class Names:
     """The findings of one file. `added`: the lines of an insertion, or None where the file is judged as it stands."""
 
@@ -622,7 +625,7 @@ class Names:
         if not first.imported and not any(_arm_optional(first)):
             return
         for load in suspects:
-            if not exclusive(load.arm, first.arm) and not self._forgiven(load):
+            if not exclusive(load.arm, first.arm) and not self._forgiven(load.arm):
                 if name in BUILTINS:
                     return  # the rule of builtins tells
                 text = "%s is used on line %d and bound only on line %d" % (name, load.line, first.line)
@@ -634,7 +637,7 @@ class Names:
         for called, order, line, arm in calls:
             if order < first.order and not exclusive(arm, first.arm):
                 load = self._reaches(called, readers, set())
-                if load is not None and not self._forgiven(load) and not self._forgiven_arm(arm):
+                if load is not None and not self._forgiven(load.arm) and not self._forgiven(arm):
                     text = "%s() is called on line %d and uses %s, bound only on line %d" % (
                         called,
                         line,
@@ -666,26 +669,9 @@ class Names:
                         return found
         return None
 
-    def _forgiven(self, load):
-        return self._forgiven_arm(load.arm)
-
-    def _forgiven_arm(self, arm):
+    def _forgiven(self, arm):
         """Whether a NameError there is caught. An insertion that comes too late for it is too late all the same."""
-        if self.added is not None:
-            return False
-        while arm is not None:
-            if (
-                arm.kind == "try"
-                and arm.label == "body"
-                and any(
-                    handler.type is None
-                    or any(word in ast.dump(handler.type) for word in ("NameError", "'Exception'", "BaseException"))
-                    for handler in arm.construct.handlers
-                )
-            ):
-                return True
-            arm = arm.parent
-        return False
+        return self.added is None and arm.caught(NAME_ERRORS)
 
     def _locals(self):
         """In a function: a name that an import (or anything, over an imported name) makes local, read where it is unbound."""
@@ -1036,7 +1022,7 @@ class Names:
                 if (
                     not load.soft
                     and not load.arm.dead
-                    and not self._forgiven(load)
+                    and not self._forgiven(load.arm)
                     and not self._guarded_by_checking(load)
                 ):
                     text = "%s is imported on line %d for type checkers alone, and line %d needs it at run time"

@@ -6,7 +6,7 @@ The walk is the only one over the whole tree, so it is written for speed; everyt
 import ast
 from collections import deque
 
-from verikit.probes.imports.conditions import atoms, contradict, dotted, flags, truth
+from verikit.probes.imports.conditions import atoms, contradict, dotted, flags, takes, truth
 
 RAISING = ("sys.exit", "exit", "quit", "os._exit", "os.abort")
 
@@ -35,6 +35,11 @@ class Arm:
             steps.append(arm)
             arm = arm.parent
         return steps[::-1]
+
+    def caught(self, names):
+        """Whether an exception of one of these names, raised there, is caught by a `try` around it."""
+        tries = [arm for arm in self.path() if arm.kind == "try" and arm.label == "body"]
+        return any(takes(arm.construct.handlers, names) for arm in tries)
 
 
 class Bind:
