@@ -711,3 +711,80 @@ add(
     "@@    Could not start backend: compute cap 75 is not compatible with compile time compute cap 80",
     alive=False,
 )  # fmt: skip
+add(
+    "one-recipe-of-many",
+    "failed",
+    "python tools/clean.py raw/fo.txt > clean/fo.txt",
+    *FRAMES,
+    "@@UnicodeDecodeError: 'utf-8' codec can't decode byte 0xf0 in position 5118: invalid continuation byte",
+    "make: *** [Makefile:31: clean/fo.txt] Error 1",
+    "make: *** Waiting for unfinished jobs....",
+    "python tools/clean.py raw/is.txt > clean/is.txt",
+    "cleaned 9812331 of 9812331 lines",
+    "wrote clean/is.txt",
+    alive=False,
+)
+add(
+    "recipe-that-may-fail", "finished", "make: [Makefile:9: lint] Error 1 (ignored)", "all 12 targets done", alive=False
+)
+add(
+    "leaves-with-a-code-behind-results",
+    "failed",
+    *FRAMES,
+    "@@FileNotFoundError: [Errno 2] No such file or directory: 'data/cmmlu/dev/anatomy.csv'",
+    "2025-05-05 10:00:02 - INFO - Task [law]: {'accuracy': 63.21}",
+    "2025-05-05 10:00:02 - INFO - write summary to out/summary.txt",
+    "run_eval.sh: 1 of 3 tasks has no result, leaving with code 1",
+    alive=False,
+)
+add(
+    "go-maps",
+    "failed",
+    *(f'time="2025-05-05T10:00:{n}+00:00" level=info msg="fetched={n * 90} queued=79400"' for n in range(10, 30)),
+    "@@fatal error: concurrent map writes",
+    "",
+    "goroutine 86 [running]:",
+    "crawl/frontier.(*Seen).Mark(0xc010a5bf40)",
+    "exit status 2",
+    alive=False,
+)
+add(
+    "node-heap",
+    "failed",
+    *(f"embedded {n * 100} of 9000 chunks" for n in range(1, 20)),
+    "<--- Last few GCs --->",
+    "[1187:0x6f3b5b0]   189174 ms: Mark-Compact 4041.0 (4129.3) -> 4018.2 (4131.1) MB, allocation failure; scavenge might not succeed",
+    "@@FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory",
+    "----- Native stack trace -----",
+    "Aborted (core dumped)",
+    alive=False,
+    kind=("host_oom",),
+)
+add(
+    "all-ranks-begin-again",
+    "running",
+    steps(TITAN, 1, 40),
+    trace("torch.AcceleratorError: CUDA error: unspecified launch failure", front="[rank6]: ").replace("@@", ""),
+    "E0505 10:07:44.010000 88 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: 1) local_rank: 6 (pid: 171) of binary: /usr/bin/python3",
+    "I0505 10:07:44.300000 88 torch/distributed/elastic/agent/server/api.py:889] [default] Worker group FAILED. 3/3 attempts left; will restart worker group",
+    steps(TITAN, 31, 52, start="10:09:00"),
+)
+add(
+    "tests-that-should-panic",
+    "finished",
+    *(f"test shard::tests::roundtrip_{n} ... ok" for n in range(20)),
+    "---- store::tests::corrupt_header_panics stdout ----",
+    "thread 'store::tests::corrupt_header_panics' panicked at src/store.rs:88:9:",
+    "corrupt header: expected CKPT",
+    "test result: ok. 20 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.83s",
+    alive=False,
+)
+add(
+    "gated-behind-a-retry",
+    "failed",
+    "'(ReadTimeoutError(\"HTTPSConnectionPool(host='hub', port=443): Read timed out.\"))' thrown while requesting GET https://hub/d",
+    "Retrying in 1s [Retry 1/5].",
+    *FRAMES,
+    "@@datasets.exceptions.DatasetNotFoundError: Dataset 'o/gpqa' is a gated dataset on the Hub. You must be authenticated to access it.",
+    alive=False,
+)

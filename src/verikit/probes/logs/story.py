@@ -127,6 +127,7 @@ QUANTITIES = re.compile(tables.QUANTITIES)
 THING = re.compile(
     r"\W*(?!(?:[Dd]one|[Pp]rocessed|[Cc]omplete|[Ff]inished|[Gg]enerated|[Ww]rote|[Ww]ritten|[Ee]valuated|[Ss]cored|[Pp]rogress))"
 )
+LEAVES = re.compile(tables.LEAVES)
 EXITS_OF_JOBS, EXITS_OF_CHILDREN = re.compile(tables.EXITS_OF_JOBS), re.compile(tables.EXITS_OF_CHILDREN)
 OF = next(row[2] for row in PROGRESS if row[0] == "of")
 
@@ -513,7 +514,7 @@ class Story(Tracebacks):
                 sign["inside"] = not (pattern.match(text) or pattern.match(text, inside))
                 return sign
         if self._exited(line, text) and not excuses & {"line", "retry", "contain", "trace"}:
-            name = "exit-code" if EXITS_OF_JOBS.match(text) else "child-code"
+            name = "exit-code" if LEAVES.search(text) or EXITS_OF_JOBS.match(text) else "child-code"
             return self._add(line, name, "messenger", "python_exception", "", trace=False)
         if bare and "Warning" not in bare.group():
             kind, role, name, hint = kind_of_exception(text)
@@ -528,7 +529,7 @@ class Story(Tracebacks):
     @staticmethod
     def _exited(line, text):
         """Whether a sentence is of the job's own end, with an exit status other than zero: of whatever level."""
-        return (EXITS_OF_JOBS.match(text) or EXITS_OF_CHILDREN.match(text)) and status(text)
+        return (LEAVES.search(text) or EXITS_OF_JOBS.match(text) or EXITS_OF_CHILDREN.match(text)) and status(text)
 
     def _add(self, line, name, role, kind, hint, trace):
         kind = by_exit(line.text, kind) if name in ("elastic", "exit-code", "child-code") else kind

@@ -161,6 +161,7 @@ SIGNS: "tuple[tuple[str, ...], ...]" = (
     ("pytest-error", "root", r"E {3,}(?:[\w.]+\.)?\w*(?:Error|Exception|Exit|Interrupt)\b", "python_exception", "read the failing test", "pytest"),
     ("pytest-failed", "messenger", r"(?:FAILED|ERROR) \S+\.py(?:::| |$)|=+ (?:\d+ \w+, )*[1-9]\d* (?:failed|errors?)\b|(?:\d+ \w+, ){0,4}[1-9]\d* (?:failed|errors?)\b[^\n]{0,80} in \d[\d.]*s|!+ (?:Interrupted|stopping after)", "python_exception", "read the failing test", "pytest"),
     ("compile", "root", r"[\w./+-]+\.(?:cu|cuh|cpp|cc|c|h|hpp|rs)[:(]\d+(?:[:,]\d+)?\)?: (?:fatal )?error(?: #?[\w-]+)?: |[\w+-]+: fatal error: |(?:clang|cc|gcc|g\+\+|c\+\+|rustc): error: |ld: |/usr/bin/ld: |nvcc fatal +:|collect2: error|error\[E\d+\]: ", "config_error", "the build failed: read the first compiler error", "gcc, nvcc, rustc"),
+    ("make-stop", "messenger", r"g?make(?:\[\d+\])?: \*\*\* \[[^\]\n]{1,200}\] (?:Error \d+|Terminated|Killed|Segmentation fault)(?! \(ignored\))", "config_error", "read what its recipe said before it", "GNU make"),
     ("build-stop", "messenger", r"ninja: build stopped|FAILED: \S+|make(?:\[\d+\])?: \*\*\* |CMake Error|gmake|#\d+ ERROR: process", "config_error", "the build failed: read the first compiler error", "ninja, make, docker"),
     ("shell", "root", r"[\w./-]+: (?:line \d+: )?(?:syntax error|\S+: unbound variable|\S+: bad interpreter|bad interpreter|cannot execute|\S+: cannot execute)|exec [^\n]{1,80}: exec format error|EnvironmentNameNotFound|CondaError|(?:Could not find conda environment|Not a conda environment): |Lmod has detected the following error", "config_error", "", "bash, conda, Lmod"),
     ("slurm-submit", "root", r"(?:srun|sbatch|salloc): error: (?:Unable to (?:create step|allocate resources)|Batch job submission failed|Invalid|invalid)", "config_error", "ask for what the partition has (sinfo, scontrol show node)", "slurm"),
@@ -185,7 +186,9 @@ SIGNS: "tuple[tuple[str, ...], ...]" = (
     ("loss-scale", "root", r"(?:\[[^\]]{0,60}\] )?Current loss scale already at minimum|Minimum loss scale reached", "loss_scale_min", "", "Megatron-DeepSpeed#396"),
     ("nan-found", "root", r"(?:\[[^\]]{0,60}\] )?(?:found NaN in (?:local )?(?:grad|forward|backward)|[Ll]oss (?:is|became|went to|has become) (?:nan|NaN|inf|non-finite)|[Nn]on-finite loss|Loss is (?:nan|infinite)|NaN (?:loss|detected|encountered)|NaN or Inf found|Detected (?:NaN|nan|inf)|Model diverged)", "nan_loss", "", "Megatron-LM#5782"),
     ("refused", "soft", r"(?:curl: \(7\)|[^\n]{0,160}Connection refused|[^\n]{0,80}ECONNREFUSED|Failed to connect to)", "connection_refused", "", "known"),
-    ("panic", "fatal", r"thread '[^'\n]{1,80}' (?:\(\d+\) )?panicked at|panic: |goroutine \d+ \[running\]|fatal error: (?:unexpected signal|all goroutines)|GGML_ASSERT\(|[\w./-]+\.(?:cpp|c|cu|h):\d+: GGML_ASSERT|F\d{4} \d\d:\d\d:\d\d|Check failed: ", "python_exception", "a bug in the program: keep the core dump and the lines above", "known"),
+    ("go-fatal", "fatal", r"(?:fatal error: )?(?:concurrent map (?:writes|reads?|iteration)|all goroutines are asleep)|fatal error: (?:unexpected signal|stack overflow|sync: )", "python_exception", "", "Go runtime"),
+    ("node-heap", "fatal", r"(?:FATAL ERROR: )?[^\n]{0,120}(?:JavaScript heap out of memory|Allocation failed - process out of memory)", "host_oom", "raise --max-old-space-size, or hold less in memory", "Node.js"),
+    ("panic", "fatal", r"thread '[^'\n]{1,80}' (?:\(\d+\) )?panicked at|panic: |goroutine \d+ \[running\]|GGML_ASSERT\(|[\w./-]+\.(?:cpp|c|cu|h):\d+: GGML_ASSERT|F\d{4} \d\d:\d\d:\d\d|Check failed: ", "python_exception", "a bug in the program: keep the core dump and the lines above", "known"),
     ("oom-go", "root", r"(?:Error: )?(?:llama runner process has terminated|model requires more system memory|llama-server process died)", "cuda_oom", "", "ollama#9782"),
     ("triton-model", "root", r"(?:failed to load '[^'\n]{1,80}' version|error: creating server: |Failed to load model)", "checkpoint_mismatch", "look at the model repository's entry named", "triton"),
     ("warmup", "root", r"Initialization failed\. warmup error", "engine_dead", "", "sglang#3623"),
@@ -255,6 +258,8 @@ MARKERS: "tuple[tuple[str, ...], ...]" = (
     ("router-ready", "ready", r"(?:[\w:]{1,80}: )?(?:src/[\w/.]{1,80}:\d+: )?(?:Router ready\b|Starting server on \S+:\d+)", "", "", "sglang router"),
     ("mlflow-ready", "ready", r"Listening at: ", "mlflow", "", "MLflow"),
     ("hf-began", "began", r"\*{5} Running training \*{5}", "", "", "transformers"),
+    ("elastic-again", "resumed", r"(?:\[\w+\] )?Worker group FAILED\. \d+/\d+ attempts left; will restart", "", "", "torch elastic agent"),
+    ("cargo-done", "done", r"test result: ok\. \d+ passed; 0 failed", "", "", "cargo test"),
     ("resumed", "resumed", r"(?:[^\n]{0,60}?\b)?(?:[Rr]esum(?:ed|ing)|[Rr]e-?start(?:ed|ing)) (?:\w+ ){0,2}(?:from|at)\b", "", "", "own set"),
     ("megatron-began", "began", r"\[before the start of training step\]", "", "", "Megatron-LM"),
     ("nohup", "start", r"nohup: (?:ignoring input|appending output|redirecting stderr)", "", "", "coreutils"),
@@ -438,13 +443,15 @@ NEGATED = r"\b(?:[Nn]o|[Nn]ot|[Cc]annot|[Cc]an't|[Nn]ever|[Ww]ithout|[Ww]on't|[W
 EXITS_OF_JOBS = r"[\W_]{0,6}(?:[\w./-]+: ?){0,2}(?:(?:[Tt]he )?(?:[Tt]ask|[Jj]ob|[Cc]ommand|[Pp]rocess|[Pp]rogram|[Ss]cript|[Mm]ain|[Cc]ontainer|[Ee]ntrypoint|[Tt]rain(?:er|ing)|[Aa]pp(?:lication)?|[Pp]od|[Ss]tep|[Rr]un|[Rr]ank|[Ww]orker|[Cc]hild|[Ll]auncher|[Ww]orkflow|[Pp]ipeline|[Ss]ervice)\b|[Ee]xit|EXIT|[Rr]eturn|rc\b|[Ll]eaving|[Qq]uit|[Ee]nded|[Cc]ode\b|[Ss]tatus\b|[Tt]erminated|[Ff]ailed|[Ff]inished|make(?:\[\d+\])?: \*\*\*)"
 # Whose exit status is that of a child: a name with a number or a pid, or the word for one.
 EXITS_OF_CHILDREN = r"[\W_]{0,6}(?:[\w./-]+: ?){0,2}(?:(?:[\w./-]+ ){0,2}\(?pid\W{1,2}\d+|(?:[A-Za-z]{1,10}[-_ #]?\d{1,5}|[\w.-]*(?:proc|sub|child|work|loader|server)\w*)(?= ))"
+# The last words of a script that takes leave with a status.
+LEAVES = r"\b(?:[Ll]eav|[Ee]xit|[Qq]uitt|[Bb]ail|[Aa]bort|[Ss]topp)ing (?:out )?with (?:(?:an? )?(?:exit |return |error )?(?:code|status|rc) )?[1-9]\d{0,2}\W*$"
 # An exit status, as programs and those who wait for them tell it.
 STATUS = (
     r"\b(?:[Ee]xit(?:ed|s|ing)?|EXIT|[Rr]eturn(?:ed|s)?|[Ee]nd(?:ed|s)?|[Tt]erminated|[Kk]illed|[Dd]ied|[Ff]inished|[Ff]ailed|[Cc]ompleted|[Ll]eav(?:ing|es)|[Qq]uit(?:s|ting)?|[Ss]topped|returns)"
     r"(?: \w+)?(?: with| by)?(?: an?)?(?: non-?zero)?(?: (?:exit|return|error))?[ _-]?(?:[Cc]ode|[Ss]tatus|[Vv]alue|[Rr]c|signal)[\"']? ?[=:]?[ =:(\[]*(-?\d{1,5})(?![\d.]*[\d%/])"
     r"|\b(?:[Ee]xit(?:ed|ing|s)?|EXIT|(?:[Ll]eav(?:ing|es)|[Qq]uit(?:s|ting)?|[Ee]nd(?:ed|s|ing)?|[Rr]eturn(?:ed|s|ing)?|[Ss]topp(?:ed|ing))(?= with [1-9]))(?: with)?[ =:(]+(-?\d{1,3})\)?(?:$|[.,;)]| \()"
     r"|\b(?:[Ss]tatus|[Cc]ode)[\"']?[ =:]{1,6}(-?\d\d?|1[234]\d)(?:$|[.,;)\]/}])"
-    r"|\b(?:rc|[Ee]xit[Cc]ode|exit_code|[Ee]rrno|returncode|exitcode)[\"']?[ =:]{1,6}(-?\d{1,3})(?:$|[.,;)\]/}])"
+    r"|\b(?:rc|[Ee]xit[Cc]ode|exit_code|returncode|exitcode)[\"']?[ =:]{1,6}(-?\d{1,3})(?:$|[.,;)\]/}])"
     r"|\b(?:[Cc]hild|[Ww]orker|[Ss]ub-?process|[Pp]rocess|[Cc]ommand|[Ss]cript|[Jj]ob|[Ll]oader)\b[^\n]{0,40} returned (-\d{1,2}|[12]|12[6-9]|1[3-5]\d|255)(?:$|[.,;)])"
     r"|\*\*\* \[[^\]\n]{1,200}\] Error (\d{1,3})$"
 )

@@ -29,6 +29,9 @@ HEALS_FATAL = 20
 HEALS_RESUMED = 3
 """The same where the log says that the job was resumed."""
 
+HEALS_BEGUN = 5
+"""Such steps behind a launcher's word that all ranks begin again."""
+
 RETRY_SECONDS = 600.0
 WAIT_SECONDS = 1200.0
 RETRY_COUNT = 60
@@ -251,7 +254,7 @@ EFFECTS = ("weak", "cascade", "messenger", "unclear")
 TIDYING = ("wandb-done", "spark-done", "elapsed-done")
 """Ends that a tracker, a session or a shell also writes behind a crash."""
 
-EXITED = ("exit-code", "elastic", "container-status", "rsync-end")
+EXITED = ("exit-code", "elastic", "container-status", "rsync-end", "make-stop")
 """Signs that tell of an exit status: no "finished" of the script around heals them."""
 
 BUFFERED = 5
@@ -303,8 +306,8 @@ def _trapped(sign, done):
     """Whether the end that follows a crash is only that of the script around it."""
     if done["marker"] in TIDYING:
         return sign["role"] not in ("weak", "cascade")
-    if sign["id"] == "container-status":
-        return True  # the good end of another container heals none
+    if sign["id"] in ("container-status", "make-stop"):
+        return True  # the good end of another container, or of another recipe, heals none
     if done["marker"] != "generic-done":
         return False
     near = sign["trace"] and not sign["level"] and done["line"] - sign["end"] <= TRAP_LINES
@@ -321,8 +324,9 @@ def _resolved(story, sign, ready):
         return True
     if sign["uncaught"] and _counts_on(story, sign):
         return True
-    if sign["role"] == "fatal" or sign["uncaught"]:
-        return _moved(story, sign["end"], HEALS_FATAL)
+    if sign["role"] == "fatal" or sign["uncaught"] or sign["id"] == "make-stop":
+        begun = any(row[2] == "elastic-again" and row[0] > sign["end"] for row in story.markers)
+        return _moved(story, sign["end"], HEALS_BEGUN if begun else HEALS_FATAL)
     return _moved(story, sign["end"], 1)
 
 
@@ -410,7 +414,7 @@ def _accused(story, signs):
 BUILT = re.compile(r"Error building|Failed (?:to build|building)|failed-wheel-build")
 BEHIND = (
     ("nccl-warn", lambda sign: sign["kind"] == "nccl_system"),
-    ("compile", lambda sign: sign["id"] == "build-stop" or BUILT.search(sign["text"])),
+    ("compile", lambda sign: sign["id"] in ("build-stop", "make-stop") or BUILT.search(sign["text"])),
     ("assert-device", lambda sign: "device-side assert" in sign["text"]),
 )
 """The sign that is the cause of another: its id, and whether a sign is such another."""
@@ -441,7 +445,11 @@ def _suspect(story, signs, stop, done, end):
         if (sign["role"] in ("fatal",) or sign["uncaught"] or sign["end"] >= last or not _moved(story, sign["end"], 5))
         and not (done is not None and done["line"] > sign["end"])
     ]  # fmt: skip
-    hard = [sign for sign in near if sign["role"] not in ("soft", "weak") and not sign["contained"]]
+    # What was called contained and stands at the very end was not.
+    hard = [
+        sign for sign in near
+        if sign["role"] not in ("soft", "weak") and (not sign["contained"] or sign["end"] >= story.last - 1)
+    ]  # fmt: skip
     if hard:
         return _in_own_words(story, signs, _first(hard), end)
     told = root_of(_spoken(signs, end.lines))
