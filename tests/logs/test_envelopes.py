@@ -18,6 +18,7 @@ ROWS = [
     ("2025/01/10 10:00:00 main.go:71: bind: permission denied", "bind: permission denied", None, None, 0),
     ("2025-01-10 10:00:00,100 ERROR state.py:485 -- An exception", "An exception", None, None, 40),
     ("#7 4.110 ERROR: No matching", "No matching", None, None, 40),
+    ("[NeMo W 2025-01-10 10:00:00 base_model:1186] The model", "The model", None, None, 30),
     ("404: no such model", "404: no such model", None, None, 0),
     ("[2025-01-10 10:00:00.123456: W /tmp/horovod/common/stall.cc:107] One", "One", None, None, 30),
     ("[rank0]:[titan] 2025-06-01 10:00:00,123 - root - INFO - step: 1", "step: 1", 0, None, 20),

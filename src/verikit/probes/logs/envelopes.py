@@ -32,6 +32,7 @@ ENVELOPES = (
     ("sglang", r"\[" + _DAY + r" " + _TIME + r"(?: (?:DP|PP|TP|EP)\d+)* (?:DP|PP|TP|EP)(?P<rank>\d+)\] ?"),
     ("ray-core", r"\[" + _DAY + r" " + _TIME + r" (?P<level>[IWEF]) \d+ \d+\] (?:\(\w+\) )?[\w./]+:\d+: ?"),
     ("bracketed-level-time", r"\[" + _LEVEL + r"\][ |]+" + _DAY + "[ T]" + _TIME + r"[ |:-]*"),
+    ("nemo", r"\[NeMo (?P<level>[DIWEC]) " + _DAY + " " + _TIME + r" [\w.-]+:\d+\] ?"),
     ("celery", r"\[" + _DAY + " " + _TIME + r": " + _LEVEL + r"/[\w-]+\] ?"),
     ("redis", r"\d+:[A-Z] \d\d [A-Z][a-z]{2} \d{4} " + _TIME + r" [*#.-] "),
     ("worker", r"\((?P<source>[A-Za-z_][\w.:<>-]*(?= ))? ?(?:rank=(?P<rank>\d+) )?pid=(?P<pid>\d+)(?:, ip=[^)]*)?\) ?"),
@@ -134,7 +135,7 @@ _COMPILED = tuple((name, re.compile(pattern)) for name, pattern in ENVELOPES)
 # Which rows can begin with a character: most lines try a handful instead of all.
 _STARTS = {
     "cri": "0123456789", "klog": "[<", "glog": "[IWEFCD", "epoch": "IWEF", "jupyter": "[", "sglang": "[",
-    "bracketed-level-time": "[", "celery": "[", "redis": "0123456789", "buildkit": "#", "worker": "(", "worker-rank": "(", "ray-daemon": "(", "rank": "[", "mpirun": "[",
+    "bracketed-level-time": "[", "celery": "[", "nemo": "[", "redis": "0123456789", "buildkit": "#", "worker": "(", "worker-rank": "(", "ray-daemon": "(", "rank": "[", "mpirun": "[",
     "number-before": "[", "numbered": "[", "srun": " 0123456789", "pod": "[", "bracketed-time": "[",
     "bracketed-clock": "[", "time": "0123456789", "clock": "0123456789", "uptime": "0123456789", "level-bracket": "[",
     "level-name": "[", "tag-level": "[", "tag": "[", "level": " TDINSWECFdiwefc", "place": "[", "bracket-name": "[", "basic": "TDINSWECFdiwefc", "logfmt": "tlc", "log4j-main": "m", "horovod": "[", "time-colon": "0123456789", "source-level": "abcdefghijklmnopqrstuvwxyz_", "trt": "[", "ray-cli": "VSPIWE", "tag-time": "[", "espnet": "(", "transformers": "[", "composer": "r", "submitit": "s", "d2": "[", "padded-level": "[", "level-source": "[", "airflow-day": "[", "airflow": "{", "postgres": "[", "k8s-event": "0123456789", "k8s-describe": "NW", "spring": " TDINSWECFdiwefc", "place-go": "s", "date": "SMTWF", "stream": "sS",
@@ -142,7 +143,7 @@ _STARTS = {
 }  # fmt: skip
 # Of rows that begin with a bracket: whether a digit (0), a letter (a) or a blank ( ) is the next character.
 _SECONDS = {
-    "klog": "0 ", "bracketed-level-time": "a", "celery": "0", "rank": "a", "mpirun": "0", "number-before": "0", "numbered": "0",
+    "klog": "0 ", "bracketed-level-time": "a", "celery": "0", "nemo": "a", "rank": "a", "mpirun": "0", "number-before": "0", "numbered": "0",
     "pod": "a", "bracketed-time": "0", "bracketed-clock": "0", "level-name": "a", "tag-level": "a", "tag": "a", "place": "a0",
     "bracket-name": "a", "horovod": "0", "trt": "0", "tag-time": "a", "espnet": "a", "transformers": "a", "d2": "0",
     "padded-level": " ", "level-source": "a", "airflow-day": "0", "postgres": "0", "jupyter": "a", "ray-core": "0", "sglang": "0",
