@@ -66,6 +66,7 @@ LINES = [
     ('stall-warning', '[2025-01-10 10:00:00.123456: W /tmp/horovod/common/stall_inspector.cc:107] One or more tensors were submitted to be reduced, gathered or broadcasted by subset of ranks and are waiting for remainder of ranks for more than 60 seconds.'),
     ('gbdt-advice', '[LightGBM] [Warning] No further splits with positive gain, best gain: -inf'),
     ('gbdt-advice', 'Stopped by overfitting detector  (50 iterations wait)'),
+    ('prompt-gone', '!!! Exception during processing !!! Given groups=1, weight of size [320, 4, 3, 3]'),
     ('trial-gone', "[W 2025-01-10 10:00:00,123] Trial 5 failed with parameters: {'lr': 0.1} because of the following error: RuntimeError('CUDA out of memory')."),
     ('torchtune-profiler', 'INFO:torchtune.utils._logging:Profiler disabled.'),
     ('swift-done', '[INFO:swift] End time of running main: 2025-01-10 10:00:00.123456'),

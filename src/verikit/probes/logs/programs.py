@@ -122,6 +122,7 @@ BENIGN = (
     ("daemon-stop", "stop", r"^(?:worker: (?:Warm|Cold) shutdown|received (?:fast|smart|immediate) shutdown request|User requested shutdown|\[notice\] \d+#\d+: (?:signal (?:3|15) \(SIG\w+\) received|gracefully shutting down)|Received SIGTERM, exiting gracefully|Received SIGTERM\. Terminating subprocesses|Shutting down: Master)", "shutdown|hutting down|received|SIGTERM", "", "Celery, PostgreSQL, redis, nginx, Prometheus, Airflow, gunicorn"),
     ("stall-warning", "line", r"^One or more tensors were submitted to be (?:reduced|gathered|broadcasted)", "tensors were", "", "Horovod"),
     ("gbdt-advice", "line", r"^(?:No further splits with positive gain|Stopped training because there are no more leaves|Stopped by overfitting detector|Auto-choosing (?:row|col)-wise)", "splits|leaves|overfitting|choosing", "", "LightGBM, CatBoost"),
+    ("prompt-gone", "contain", r"^!!! Exception during processing !!!", "Exception", "", "ComfyUI execution.py"),
     ("trial-gone", "contain", r"^Trial \d+ (?:failed with parameters|failed with value|pruned)", "Trial", "", "Optuna"),
     ("torchtune-profiler", "line", r"^Profiler disabled\.", "Profiler", "", "torchtune"),
     ("transfer-retry", "retry", r"^(?:Trying to resume download|Error while downloading from https?://|Attempt \d+/\d+ failed with \d+ errors)", "resume download|downloading from|Attempt", "", "huggingface_hub, rclone"),
