@@ -788,3 +788,53 @@ add(
     "@@datasets.exceptions.DatasetNotFoundError: Dataset 'o/gpqa' is a gated dataset on the Hub. You must be authenticated to access it.",
     alive=False,
 )
+add(
+    "requeued-and-restored",
+    "running",
+    *(f"I0502 18:0{n}:00.110022 139872 loop.py:88] step={n * 50} loss=4.{9 - n}00" for n in range(1, 9)),
+    "slurmstepd: error: *** JOB 88121 ON a-19 CANCELLED AT 2025-05-02T18:08:41 DUE TO PREEMPTION ***",
+    "=== requeued: restart count 1 on a-07 ===",
+    "restored step=400",
+    *(f"I0502 18:3{n}:00.110022 20871 loop.py:88] step={400 + n * 50} loss=3.{9 - n}00" for n in range(1, 9)),
+)
+add(
+    "faults-put-in-and-caught",
+    "finished",
+    *(
+        line
+        for n, error in ((1, "OSError: [Errno 28] No space left on device"), (2, "FloatingPointError: loss is nan"))
+        for line in (
+            f"[case {n}/2] injecting",
+            " caught as expected:",
+            *FRAMES,
+            error,
+            f"[case {n}/2] recovered, loss as the reference's",
+        )
+    ),
+    "drill summary: 2 injected, 2 survived, 0 failed",
+    alive=False,
+)
+add(
+    "workers-that-a-nanny-restarts",
+    "finished",
+    *(f"[dedup] {n}% buckets merged" for n in range(5, 95, 5)),
+    "2025-05-05 10:02:55,738 - distributed.nanny - INFO - Worker process 881 was killed by signal 15",
+    "2025-05-05 10:02:55,738 - distributed.nanny - WARNING - Restarting worker",
+    "[dedup] 95% buckets merged",
+    "[dedup] 100% buckets merged",
+    "wrote 812 shards to /out/dedup",
+    alive=False,
+)
+add(
+    "container-by-its-own-last-words",
+    "failed",
+    "Attaching to api-1, cache-1, ocr-1",
+    "cache-1     | 1:M 19 Aug 2025 07:00:03.019 * Ready to accept connections tcp",
+    "api-1       | waiting for ocr: connect ECONNREFUSED 172.20.0.4:9000 (try 1)",
+    *(f"ocr-1       | {row}" for row in FRAMES),
+    "@@ocr-1       | ImportError: libGL.so.1: cannot open shared object file: No such file or directory",
+    "ocr-1 exited with code 1",
+    "api-1       | Error: ocr never became ready after 8 tries",
+    "api-1 exited with code 1",
+    alive=False,
+)

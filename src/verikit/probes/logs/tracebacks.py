@@ -103,7 +103,7 @@ class Tracebacks:
         block.teardown = line.number - self.trace_excuse <= 2
         block.contained = bool(quoted)
         above = self.previous.text[:300] if self.previous and line.number - self.previous.number < 3 else ""
-        around = before or above  # what a header follows in its own line is its occasion
+        around = before if before.strip() else above  # what a header follows in its own line is its occasion
         for name, role, search, _, _ in BENIGN:
             if role in ("contain", "retry") and search(around):
                 block.contained = True

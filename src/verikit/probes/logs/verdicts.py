@@ -424,6 +424,10 @@ def _behind(signs, failure, cured):
     """The sign behind another that is none alone: NCCL's own warning, the compiler's error that other files outlived."""
     if failure is not None and failure["id"] in (*EXITED, "child-code"):
         causes = [sign for sign in signs if sign["line"] < failure["line"] and sign["role"] not in (*EFFECTS, "soft")]
+        container = failure["text"].split()[0] if failure["id"] == "container-status" else None
+        own = [sign for sign in causes if container and sign["trace"] and sign["text"].lstrip().startswith(container)]
+        if own:
+            return _first(own[-1:])  # its own last words, whatever was said around them
         return (
             _first([sign for sign in causes if not sign["contained"] and (sign["id"] == "compile" or not cured(sign))])
             or failure
