@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import glob
 import os
@@ -457,17 +458,27 @@ def test_asker_killed(tmp_path):
 # Threads, loops, forks.
 
 
+def children() -> set[int]:
+    """The processes that this one has begun and not waited for; a server that tests share may be among them."""
+    found = set()
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has gone meanwhile
+            if int(status.read_text().rpartition(")")[2].split()[1]) == os.getpid():
+                found.add(int(status.parent.name))
+    return found
+
+
 def test_no_thread_no_descriptor_left():
     """
     Opening, asking and closing leaves no thread, no descriptor and no child.
     """
+    others = children()
     ask(Look(looks.echo))
     before = threading.active_count(), len(os.listdir("/proc/self/fd"))
     ask(Look(looks.echo))
 
     assert (threading.active_count(), len(os.listdir("/proc/self/fd"))) == before
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    assert children() <= others
 
 
 def test_from_another_thread():
