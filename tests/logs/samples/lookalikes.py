@@ -402,3 +402,28 @@ add("rank-that-caught-its-own", "running",
     *[f"[default{n % 8}]:step {n // 8 * 10}: train_loss 2.{n:02d}" for n in range(64)],
     "[default2]:Traceback (most recent call last):", '[default2]:  File "/w/eval.py", line 9, in score', "[default2]:ZeroDivisionError: division by zero",
     *[f"[default{n % 8}]:step {n // 8 * 10}: train_loss 2.{n % 100:02d}" for n in range(64, 130)])  # fmt: skip
+for n, words in enumerate(
+    (
+        "Please open an issue at https://github.com/o/p/issues",
+        "Docs are available at https://docs.example.org/errors",
+        "To get access, open https://hub.example.org/o/m in your browser",
+    )
+):
+    add(f"address-for-help-{n}", "failed", steps(NANO), trace("ValueError: bad shape 4 and 5"), words)
+add(
+    "tests-of-others-pass",
+    "failed",
+    "@@thread 'b' panicked at src/b.rs:8:9:",
+    "assertion failed: left == right",
+    "test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.11s",
+    "test c ... ok",
+    "test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.83s",
+    alive=False,
+)
+add(
+    "killed-told-as-information",
+    "failed",
+    steps(NANO),
+    "2025-05-05 10:01:00,100 - launcher - INFO - Worker process 881 was killed by signal 9",
+    alive=None,
+)

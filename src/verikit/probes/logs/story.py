@@ -504,7 +504,9 @@ class Story(Tracebacks):
         for name, role, pattern, kind, hint in SIGNS.rows if loud else SIGNS.at(text, 0, inside):
             found = pattern.match(text) or (loud and pattern.search(text)) or (inside and pattern.match(text, inside))
             if found:
-                if 0 < line.level < 30 and (role == "unclear" or (role in ("soft", "cascade") and not status(text))):
+                if 0 < line.level < 30 and role == "unclear":
+                    break  # the end of another, told as information: its status is asked for below
+                if 0 < line.level < 30 and role in ("soft", "cascade") and not status(text):
                     return None
                 if 0 < line.level < 40 and role in ("root",) and name not in ("kernel-oom", "slurm-oom"):
                     role = "soft"

@@ -161,6 +161,7 @@ SIGNS: "tuple[tuple[str, ...], ...]" = (
     ("pytest-error", "root", r"E {3,}(?:[\w.]+\.)?\w*(?:Error|Exception|Exit|Interrupt)\b", "python_exception", "read the failing test", "pytest"),
     ("pytest-failed", "messenger", r"(?:FAILED|ERROR) \S+\.py(?:::| |$)|=+ (?:\d+ \w+, )*[1-9]\d* (?:failed|errors?)\b|(?:\d+ \w+, ){0,4}[1-9]\d* (?:failed|errors?)\b[^\n]{0,80} in \d[\d.]*s|!+ (?:Interrupted|stopping after)", "python_exception", "read the failing test", "pytest"),
     ("compile", "root", r"[\w./+-]+\.(?:cu|cuh|cpp|cc|c|h|hpp|rs)[:(]\d+(?:[:,]\d+)?\)?: (?:fatal )?error(?: #?[\w-]+)?: |[\w+-]+: fatal error: |(?:clang|cc|gcc|g\+\+|c\+\+|rustc): error: |ld: |/usr/bin/ld: |nvcc fatal +:|collect2: error|error\[E\d+\]: ", "config_error", "the build failed: read the first compiler error", "gcc, nvcc, rustc"),
+    ("cargo-failed", "messenger", r"test result: FAILED\.", "python_exception", "read the failing test", "cargo test"),
     ("make-stop", "messenger", r"g?make(?:\[\d+\])?: \*\*\* \[[^\]\n]{1,200}\] (?:Error \d+|Terminated|Killed|Segmentation fault)(?! \(ignored\))", "config_error", "read what its recipe said before it", "GNU make"),
     ("build-stop", "messenger", r"ninja: build stopped|FAILED: \S+|make(?:\[\d+\])?: \*\*\* |CMake Error|gmake|#\d+ ERROR: process", "config_error", "the build failed: read the first compiler error", "ninja, make, docker"),
     ("shell", "root", r"[\w./-]+: (?:line \d+: )?(?:syntax error|\S+: unbound variable|\S+: bad interpreter|bad interpreter|cannot execute|\S+: cannot execute)|exec [^\n]{1,80}: exec format error|EnvironmentNameNotFound|CondaError|(?:Could not find conda environment|Not a conda environment): |Lmod has detected the following error", "config_error", "", "bash, conda, Lmod"),
@@ -362,7 +363,7 @@ SIDECARS = (
 )
 
 # What looks like readiness and is none: still to come, or something beside the service.
-NOT_READY = r"\b(?:[Ss]tarting|[Ll]aunching|[Ww]aiting for (?!requests|connections|clients|work)|[Cc]onnect(?:ing|ed)|[Ww]ill|[Tt]rying|[Mm]etrics|[Dd]ashboard|[Dd]ebug\w*|[Nn]ot|[Ff]ail\w*|[Rr]endezvous|[Mm]aster|[Cc]oordinator|[Ss]tore|[Pp]roxy|[Tt]racking|[Pp]rofil\w*|[Tt]ensor[Bb]oard|[Uu]sing)\b"
+NOT_READY = r"\b(?:[Ii]ssues?|[Dd]oc(?:s|umentation)|[Hh]elp|[Rr]eport|[Tt]utorial|[Gg]uide|FAQ|[Bb]ugs?|[Tt]icket|[Aa]ccess)\b(?=[^\n]{0,80}://)|\b(?:[Ss]tarting|[Ll]aunching|[Ww]aiting for (?!requests|connections|clients|work)|[Cc]onnect(?:ing|ed)|[Ww]ill|[Tt]rying|[Mm]etrics|[Dd]ashboard|[Dd]ebug\w*|[Nn]ot|[Ff]ail\w*|[Rr]endezvous|[Mm]aster|[Cc]oordinator|[Ss]tore|[Pp]roxy|[Tt]racking|[Pp]rofil\w*|[Tt]ensor[Bb]oard|[Uu]sing)\b"
 
 # Ends that were none.
 UNFINISHED = r"\b[Ss]kipped\W*$|\b[Nn](?:ot|OT) (?:yet |all )?(?:done|complete|finished|COMPLETE|FINISHED|DONE)|\b[Ii]ncomplete\b"

@@ -254,7 +254,7 @@ EFFECTS = ("weak", "cascade", "messenger", "unclear")
 TIDYING = ("wandb-done", "spark-done", "elapsed-done")
 """Ends that a tracker, a session or a shell also writes behind a crash."""
 
-EXITED = ("exit-code", "elastic", "container-status", "rsync-end", "make-stop")
+EXITED = ("exit-code", "elastic", "container-status", "rsync-end", "make-stop", "cargo-failed")
 """Signs that tell of an exit status: no "finished" of the script around heals them."""
 
 BUFFERED = 5
@@ -306,8 +306,8 @@ def _trapped(sign, done):
     """Whether the end that follows a crash is only that of the script around it."""
     if done["marker"] in TIDYING:
         return sign["role"] not in ("weak", "cascade")
-    if sign["id"] in ("container-status", "make-stop"):
-        return True  # the good end of another container, or of another recipe, heals none
+    if sign["id"] in ("container-status", "make-stop", "cargo-failed"):
+        return True  # the good end of another container, of another recipe or of other tests heals none
     if done["marker"] != "generic-done":
         return False
     near = sign["trace"] and not sign["level"] and done["line"] - sign["end"] <= TRAP_LINES
