@@ -1,9 +1,9 @@
-# ruff: noqa: E501
+# ruff: noqa: E501, UP031
 """Twists of what is known: prefixes that no table has, summaries that are no results, errors that were lived with, and ends in other words."""
 
 from __future__ import annotations
 
-from logs.samples.kit import NANO, add, rows, steps, trace
+from logs.samples.kit import MAXTEXT, NANO, add, rows, steps, trace
 
 
 def behind(name: str, text: str) -> str:
@@ -289,3 +289,119 @@ rows(
     ("and-counts-long", "running", {}, [*steps("{d} it {n} loss {loss}").split("\n"), *REQUEUED, *steps("{d} it {n} loss {loss}", 31, 60, start="10:05:00").split("\n")]),
     ("and-not-back-yet", "failed", {"alive": False, "kind": "preempted"}, [*steps("{d} it {n} loss {loss}").split("\n"), "@@" + REQUEUED[0], REQUEUED[1]]),
 )  # fmt: skip
+
+# A traceback that is quoted set in, what a library says of threads, and the shapes of an exception group.
+
+
+def quoted(words: str, error: str, indent: str = "   ") -> list[str]:
+    """A traceback as one quotes it: set in, behind the words that say why it is there."""
+    return [words, *(indent + row.removeprefix("@@") for row in trace(error).split("\n"))]
+
+
+GROUP = """  + Exception Group Traceback (most recent call last):
+  |   File "/home/u/synth/main.py", line 71, in main
+  |     async with asyncio.TaskGroup() as tg:
+  | ExceptionGroup: unhandled errors in a TaskGroup (2 sub-exceptions)
+  +-+---------------- 1 ----------------
+    | Traceback (most recent call last):
+    |   File "/home/u/synth/worker.py", line 40, in one
+    |     raise self._status_error(response) from None
+@@    | PermissionError: the key of this project is disabled
+    +---------------- 2 ----------------
+    | Traceback (most recent call last):
+    |   File "/home/u/synth/worker.py", line 40, in one
+    |     raise self._status_error(response) from None
+    | RuntimeError: the session is closed
+    +------------------------------------"""
+OK_ROWS = steps("{t} INFO synth: ok={n} rejected=3 errors=0")
+LOG_TIMEOUT = [
+    "@@OSError: [Errno 116] Stale file handle",
+    *steps(NANO, 31, 40).split("\n"),
+    *trace("TimeoutError: the writer did not drain in 600 s").replace("@@", "").split("\n"),
+]
+rows(
+    "quoted-",
+    ("as-expected", "finished", {"alive": False}, [*quoted(" caught as expected:", "FloatingPointError: loss is nan"), "recovered, loss as the reference's", "all 4 cases passed"]),
+    ("as-expected-deep", "finished", {"alive": False}, [*quoted("refused as expected:", "ValueError: no such key", "      "), "all 4 cases passed"]),
+    ("for-no-reason", "failed", {"alive": False}, [*steps(NANO).split("\n"), *quoted("the worker ended:", "FloatingPointError: loss is nan")]),
+)  # fmt: skip
+rows(
+    "group-behind-",
+    ("a-retry", "failed", {"alive": False}, [OK_ROWS, "10:01:03 WARNING client: Retrying request in 0.9 seconds (429 Too Many Requests)", "10:01:05 INFO synth: ok=31 rejected=3 errors=0", GROUP]),
+    ("work-alone", "failed", {"alive": False}, [OK_ROWS, GROUP, "Unclosed client session"]),
+)  # fmt: skip
+rows(
+    "thread-",
+    ("that-one-waited-for", "failed", {"alive": False}, [steps(NANO), "Exception in thread ckpt-writer:", *trace("OSError: x").split("\n")[:-1], *LOG_TIMEOUT]),
+    ("beside-a-cause-of-its-own", "failed", {"alive": False}, [steps(NANO), "Exception in thread ckpt-writer:", *trace("OSError: [Errno 116] Stale file handle").replace("@@", "").split("\n"), steps(NANO, 31, 40), trace("ValueError: batch 41 has 0 tokens")]),
+)  # fmt: skip
+rows(
+    "told-by-",
+    ("loguru-as-caught", "failed", {"alive": False}, ["2025-05-05 10:01:02.000 | ERROR    | ex.base:_run:108 - An error has been caught in function '_run', process 'Worker-3' (1871), thread 'MainThread' (140):", *trace("EOFError: Compressed file ended before the end-of-stream marker was reached").split("\n")]),
+    ("an-init-container", "failed", {"alive": False}, ["@@[init] fatal error: An error occurred (AccessDenied) when calling the ListObjectsV2 operation: not authorized for s3://models/a", "[init] + exit 0", "[vllm] INFO 05-05 10:00:22 [api_server.py:1787] vLLM API server version 0.10.1.1", *(f"[vllm] {row}" for row in trace("x").split("\n")[:-1]), "[vllm] huggingface_hub.errors.HFValidationError: Repo id must be in the form 'repo_name' or 'namespace/repo_name': '/mnt/models'."]),
+    ("pip-in-a-quote", "failed", {"alive": False}, ["  error: subprocess-exited-with-error", "  × python setup.py egg_info did not run successfully.", "  │ exit code: 1", "  ╰─> [5 lines of output]", "      Traceback (most recent call last):", '        File "/tmp/p/setup.py", line 198, in <module>', "          raise OSError('CUDA_HOME environment variable is not set. '", "@@      OSError: CUDA_HOME environment variable is not set.", "      [end of output]", "error: metadata-generation-failed"]),
+    ("absl-of-a-peer", "failed", {"alive": False}, [steps(MAXTEXT), "@@E0000 00:00:1756865847.211030    4402 coordination_service.cc:1358] /job:w/task:5 has been set to ERROR in coordination service: UNAVAILABLE: Task /job:w/task:5 heartbeat timeout.", "E0000 00:00:1756865847.621030    4390 agent.cc:408] Polling for error from coordination service encountered unknown error: CANCELLED: CANCELLED", "Fatal Python error: Aborted"]),
+)  # fmt: skip
+rows(
+    "lived-with-",
+    ("a-client-that-tries-again", "starting", {}, ["E0000 00:00:1751484689.955014    1204 coordination_client.cc:118] Failed to connect to coordination service at a:1234 (DEADLINE_EXCEEDED); will be retried", "I0702 19:31:51.426228 140218 distributed.py:106] Connecting to JAX distributed service on a:1234"]),
+    ("a-workflow-that-ignores", "finished", {"alive": False}, ["[9c/77aa01] Submitted process > EMBED (batch_72)", "[9d/1fa2c0] NOTE: Process `QC (batch_72)` terminated with an error exit status (1) -- Error is ignored", "[ac/77aa01] Submitted process > EMBED (batch_80)", "", "Completed at: 29-Oct-2025 09:48:02", "Duration    : 48m 1s", "CPU hours   : 61.4 (1.2% failed)", "Succeeded   : 191", "Failed      : 1"]),
+    ("a-path-that-will-be-ignored", "running", {}, ["[NeMo E 2025-05-05 10:00:27 exp_manager:707] explicit_log_dir: /r/g and at least one of exp_dir: None, or version: None. Note that they will be ignored.", steps(NANO)]),
+    ("percents-of-words", "running", {}, [*(f"[dedup] {n}% buckets merged, dropped={n * 8}" for n in range(5, 30, 5)), "ValueError: bucket 7 is empty, putting it back", *(f"[dedup] {n}% buckets merged, dropped={n * 8}" for n in range(30, 60, 5))]),
+)  # fmt: skip
+
+# What a container, a program or a rank says among others: names before a bar, turns of a conversation, dumps by rank.
+
+PODS = [f"[pod/slice-{n % 4}/jax] completed step: {n}, seconds: 2.1, loss: 3.0" for n in range(1, 30)]
+TURN = [
+    "(Rollout pid=88) First sample: reward=0 response=<|im_start|>assistant",
+    "(Rollout pid=88) Segmentation fault (core dumped)",
+    "(Trainer pid=89) step 19: {'train/loss': 0.3}",
+    "(Rollout pid=88) so the bound must be j < m.",
+    "(Rollout pid=88) <|im_end|>",
+]
+OTHERS = ["(Trainer pid=89) step %d: {'train/loss': 0.3}" % n for n in range(1, 19)]
+BARS = [
+    f"12:08:{n:02d} {'vllm.1' if n % 2 else 'grpo.1'}    | {'INFO:     200 OK' if n % 2 else {'loss': 0.1 + n}}"
+    for n in range(30)
+]
+OOM = trace("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.32 GiB.").split("\n")
+MILVUS = [
+    f'milvus-standalone  | [2025/02/11 03:12:{n:02d}.742 +00:00] [INFO] [rootcoord/root_coord.go:1711] ["done to flush segments"] ["numSegments"={n}]'
+    for n in range(10, 30)
+]
+rows(
+    "among-others-",
+    ("a-peer-in-a-pod", "failed", {"alive": False}, [*PODS, "[pod/slice-2/jax] W1203 10:07:20.9 312 io.cc:1] read failed, retry 2 of 2", *(f"[pod/slice-2/jax] {row}" for row in trace("x").split("\n")[:-1]), "@@[pod/slice-2/jax] PermissionError: no access to gs://a/b", "[pod/slice-1/jax] E1203 10:07:24.950792     411 coordination_service_agent.cc:392] Polled an error from coordination service: UNAVAILABLE", "[pod/slice-1/jax] *** SIGABRT received by PID 1 (TID 411) on cpu 37 from PID 1; ***", "[pod/slice-1/jax] Fatal Python error: Aborted"]),
+    ("a-turn-that-ends", "running", {}, [*OTHERS, *TURN, "(Trainer pid=89) step 20: {'train/loss': 0.3}"]),
+    ("a-turn-that-does-not-end", "failed", {"alive": None}, [steps(NANO), "sample: <|im_start|>assistant The answer is", *trace("ValueError: no tokens").split("\n")]),
+    ("a-turn-of-the-same-that-speaks-again", "failed", {"alive": False}, [steps("{d} it {n} loss {loss}"), "<think>", "Killed", "2025-05-05 10:02:00 [ERROR] the tokenizer has no pad token", "@@2025-05-05 10:02:00 [ERROR] ValueError: no pad token in /m/tokenizer.json"]),
+    ("behind-an-aligned-bar", "failed", {"alive": False}, [*BARS, *(f"12:09:42 vllm.1    | {row}" if not row.startswith("@@") else f"@@12:09:42 vllm.1    | {row[2:]}" for row in OOM[:3]), "12:09:42 grpo.1    |   4%|▍         | 23/600 [09:01<3:41:12, 23.0s/it]", *(f"12:09:42 vllm.1    | {row}" if not row.startswith("@@") else f"@@12:09:42 vllm.1    | {row[2:]}" for row in OOM[3:]), "12:09:43 grpo.1    | [rank0]: Exception: Request failed: 500, Internal Server Error", "12:09:44 system    | grpo.1 stopped (rc=1)"]),
+    ("a-panic-behind-a-bar", "failed", {"alive": False, "kind": "no_space"}, [*MILVUS, "@@milvus-standalone  | panic: failed to update tso: etcdserver: mvcc: database space exceeded", "milvus-standalone  | ", "milvus-standalone exited with code 2"]),
+    ("dumped-by-rank", "failed", {"alive": False}, [*(f"[batch={n}/900]: loss 2.{n}" for n in range(1, 20)), "ERROR:composer.cli.launcher:Rank 5 crashed with exit code 1.", *("----------Begin global rank %d STDERR----------\n[rank%d]:[W1106 09:02:17.89 TCPStore.cpp:122] [c10d] recvValue failed on SocketImpl(fd=60): failed to recv, got 0 bytes\n----------End global rank %d STDERR----------" % (n, n, n) for n in range(1, 5)), "----------Begin global rank 5 STDERR----------", "2024-11-06 09:02:15,911: rank5[4415][MainThread]: DEBUG: composer.utils.file_helpers: retry 2 of 2", trace("ValueError: Checksum failure: /tmp/shard.00731.mds.zstd"), "----------End global rank 5 STDERR----------", *("----------Begin global rank %d STDERR----------\n----------End global rank %d STDERR----------" % (n, n) for n in range(6, 8))]),
+    ("a-notebook-that-is-run", "failed", {"alive": False, "kind": "cuda_oom"}, [*trace("papermill.exceptions.PapermillExecutionError: ").replace("@@", "").split("\n"), "-" * 70, 'Exception encountered at "In [15]":', "-" * 70, "||OutOfMemoryError                          Traceback (most recent call last)", "Cell In[15], line 12", "---> 12 trainer.train()", "", "@@OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "", "upload failed: out/a.ipynb to s3://b/a.ipynb An error occurred (ExpiredToken) when calling the PutObject operation"]),
+    ("a-part-of-a-script", "failed", {"alive": False}, ["== quant.sh: 1/2 quantize ==", *(f"Quantizing layers.{n} using 512 samples" for n in range(9)), trace("LinAlgError: the input is not positive-definite"), "== quant.sh: 2/2 smoke test ==", *trace("OSError: /q/out does not appear to have a file named config.json").replace("@@", "").split("\n"), "quant.sh: smoke test failed, nothing uploaded"]),
+    ("a-server-that-starts-its-worker-again", "failed", {"alive": False, "kind": "import_error"}, [*("%s [INFO ] W-9001-r_2.1-stdout MODEL_LOG - %s" % (at, row.removeprefix("@@")) if not (row.startswith("@@") and at.endswith("12,755")) else "@@%s [INFO ] W-9001-r_2.1-stdout MODEL_LOG - %s" % (at, row[2:]) for at in ("2025-04-02T08:11:12,755", "2025-04-02T08:11:19,632") for row in ["Backend worker process died.", *trace("ImportError: the SentencePiece library was not found").split("\n")]), "entrypoint.sh: workers: 0 READY after 50 s, giving up", "2025-04-02T08:11:54,161 [INFO ] main org.pytorch.serve.ModelServer - Torchserve stopped.", 'Exception in thread "W-9001-stderr" java.io.IOException: Stream closed']),
+    ("tasks-lost-before-the-job", "failed", {"alive": False}, [*(f"25/07/01 23:04:{n:02d} INFO TaskSetManager: Finished task {n}.0 in stage 3.0 (TID {n}) in 49 ms on d1 (executor 5) ({n}/512)" for n in range(10, 20)), *(f"{'@@' if n == 0 else ''}25/07/01 23:04:2{n} WARN TaskSetManager: Lost task 71.{n} in stage 3.0 (TID 97{n}) (10.0.6.14 executor 4): java.io.FileNotFoundException: /local/shuffle_5d (Too many open files)" for n in range(4)), "25/07/01 23:04:28 ERROR TaskSetManager: Task 71 in stage 3.0 failed 4 times; aborting job", *trace("py4j.protocol.Py4JJavaError: An error occurred while calling o211.parquet.").replace("@@", "").split("\n"), "25/07/01 23:04:30 INFO SparkContext: Successfully stopped SparkContext", "25/07/01 23:04:30 ERROR TransportRequestHandler: Error sending result to /10.9.1.3:40118; closing connection", "java.nio.channels.ClosedChannelException"]),
+    ("a-compiler-behind-warnings", "failed", {"alive": False}, ["2025-Jan-15 07:20:31.0112 41220:41980 [0] nccl_net_ofi_init:1415 CCOM WARN NET/OFI aws-ofi-nccl initialization failed", *(f"2025-01-15 07:2{n}:21.000142:  41220  INFO ||CACHE||: Compile cache path: /var/tmp/c{n}" for n in range(1, 6)), "@@2025-01-15T07:27:05Z ERROR 42871 [ncc]: [NCC_EOOM001] memory needed for the model's activation tensors exceeds the limit: 26.113 GB required, 16.000 GB available", "2025-01-15T07:27:05Z ERROR 42871 [ncc]: Artifacts stored in: /tmp/w/9a1c/", "[rank0]: Traceback (most recent call last):", '[rank0]:   File "/home/u/run.py", line 203, in <module>', "[rank0]: RuntimeError: Bad StatusOr access: INTERNAL: Command 'ncc compile' returned non-zero exit status 70."]),
+    ("an-end-that-a-crash-follows", "failed", {"alive": False, "kind": "killed"}, [*(f"[05/29 12:11:{n:02d} d2.utils.events]:  eta: 11:33:43  iter: {n}9  total_loss: 1.7" for n in range(10, 30)), "ERROR [05/29 12:13:26 d2.engine.train_loop]: Exception during training:", trace("RuntimeError: DataLoader worker (pid 40233) is killed by signal: Killed. "), "[05/29 12:13:26 d2.engine.hooks]: Total training time: 0:12:55 (0:00:06 on hooks)", *trace("RuntimeError: DataLoader worker (pid 40233) is killed by signal: Killed. ").replace("@@", "").split("\n")]),
+    ("tests-that-were-skipped", "finished", {"alive": False}, [*(f"{n}/20 Test #{n}: a{n} ......   Passed     0.{n} sec" for n in range(1, 21)), "", "100% tests passed, 0 tests failed out of 20", "", "Total Test time (real) =  168.03 sec", "", "The following tests did not run:", "	 12 - oom_handler.cuda (Skipped)"]),
+)  # fmt: skip
+STUCK = "1 in flight (group 63), waiting (%02d:00 elapsed) | trainer: idle, waiting for batch 37"
+add(
+    "idle-beside-a-counter-that-stands",
+    "hung",
+    *[f"08:{n:02d}:00 INFO | Rollouts {n * 10}/512 done" for n in range(10)],
+    "08:10:00 INFO | Rollouts 511/512 done",
+    *[f"08:{n:02d}:00 INFO | Rollouts 511/512 done, {STUCK % (n - 10)}" for n in range(11, 59)],
+)
+NAN_BAR = "\r".join(
+    f"steps:  {n}%|███▌      | {n}/100 [11:15<18:54,  1.10s/it, avr_loss={'nan' if n > 40 else 0.09}]"
+    for n in range(1, 61)
+)
+add("nan-within-one-drawn-line", "failed", "epoch 1/10", "@@" + NAN_BAR, kind="nan_loss")
+YOLO = "\r".join(
+    f"  %d/100      9.03G      %s      %s     23        640: {n * 25:3d}%%|{'█' * n}{' ' * (4 - n)}| {n * 4}/16 [00:0{n}<00:01,  4.51it/s]"
+    for n in range(5)
+)
+add("nan-columns-of-drawn-lines", "failed", *[("@@" if e == 4 else "||" if e > 4 else "") + YOLO % ((e, *(["nan"] * 2 if e > 3 else ["1.2", "2.3"])) * 5) for e in range(1, 8)], kind="nan_loss")  # fmt: skip

@@ -10,6 +10,7 @@ import json
 import zlib
 
 from verikit.probes.logs.envelopes import LONGEST, Line
+from verikit.probes.logs.fences import Fence
 from verikit.probes.logs.figures import Figures
 from verikit.probes.logs.rows import PROGRESS, Kept
 from verikit.probes.logs.sentences import Lost, Sentence
@@ -23,7 +24,6 @@ PLAIN = (
     "counted",
     "runs",
     "run_start",
-    "fence",
     "met",
     "wanted_ready",
     "elastic",
@@ -32,7 +32,7 @@ PLAIN = (
     "hosts",
 )
 LISTS = ("progress", "markers", "stops", "signs")
-ALSO = ("retry_forms", "trace_excuse")
+ALSO = ("retry_forms", "trace_excuse", "torn")
 ROWS = {row[0]: row for row in PROGRESS}
 
 
@@ -60,6 +60,7 @@ def taken(story):
         waiting=[[number, _text(raw), _code(plan, plans)] for number, raw, plan in story.waiting],
         previous=[story.previous.number, story.previous.text] if story.previous else None,
         blocks=[vars(block) for block in story.blocks.values()],
+        fences=[[key, vars(fence)] for key, fence in story.fences.items()],
         figures=vars(story.figures),
         sentences={key: vars(sentence) for key, sentence in story.sentences.items()},
         lost=vars(story.lost),
@@ -86,6 +87,7 @@ def take_up(story, kept):
     story.heard.extend((number, _bytes(raw)) for number, raw in row["heard"])
     story.waiting.extend((number, _bytes(raw), _decoded(code, plans)) for number, raw, code in row["waiting"])
     story.blocks = {block.key: block for block in map(_block, row["blocks"])}
+    story.fences = {tuple(key): _fence(facts) for key, facts in row["fences"]}
     story.previous = _line(*row["previous"]) if row["previous"] else None
     story.figures = Figures()
     vars(story.figures).update(row["figures"])
@@ -132,6 +134,12 @@ def _plan(name, setup, watched, said):
 
 def _decoded(code, plans):
     return (None, False, True)[code] if code < 3 else plans[code - 3]
+
+
+def _fence(facts):
+    fence = Fence.__new__(Fence)
+    vars(fence).update(facts)
+    return fence
 
 
 def _block(row):

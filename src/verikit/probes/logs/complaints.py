@@ -25,16 +25,18 @@ MILD_ROWS = 8
 
 LAST_WORDS, COMPLAINT, HANDLED = (re.compile(one) for one in (tables.LAST_WORDS, tables.COMPLAINT, tables.HANDLED))
 VAGUE, PASSING = re.compile(tables.VAGUE), re.compile("%s|%s|%s" % (tables.ANNOUNCED, tables.CLOSING, tables.PRODUCT))
+TRIES = re.compile(r"\b(?:[Rr]etry|[Aa]ttempt|[Tt]ry) #?(\d{1,4}) ?(?:of|/) ?(\d{1,4})\b")
 CURED = re.compile(tables.CURED)
+QUIET = re.compile(r"\b(?:WARN(?:ING)?|INFO|NOTICE|DEBUG)\b")
 WORD = re.compile(r"[A-Za-z_][\w.+-]{2,}")
 COMMON = frozenset(tables.COMMON.split())
 MARK, STATUS, NEGATED = re.compile(tables.MARK), re.compile(tables.STATUS), re.compile(tables.NEGATED)
 TALLY = re.compile(
-    r"\b(?:\d+|keine?) Fehler\b|\b(?:missing|unknown|skipped)[ =:]+\d+\b|\b\d+ (?:\w+ )?(?:failed|failures?|errors?|mismatch(?:es)?)\b|\b(?:failed|failures?|errors?) ?[=:] ?\d+\b"
+    r"\b(?:\d+|keine?) Fehler\b|\b(?:missing|unknown|skipped)[ =:]+\d+\b|\b\d+(?:\.\d+ ?%)? (?:\w+ )?(?:failed|failures?|errors?|mismatch(?:es)?)\b|\b(?:[Ff]ailed|[Ff]ailures?|[Ee]rrors?) {0,12}[=:] ?\d+\b"
     r"|\b[^\W\d]\w* ?[=:] ?0(?![\d.])|\b(?:failed|failures?|errors?|wrong|missing) 0\b"
 )  # fmt: skip
 ENDED_SO = re.compile(
-    r"\b(?:[Ff]inished|[Ee]nded|[Ee]xited|[Cc]ompleted) (?:with|in) (?:status|state)\W+\w+\W*$|^An? (?:exception|error) (?:was raised|occurred|happened)\b"
+    r"\b(?:[Ff]inished|[Ee]nded|[Ee]xited|[Cc]ompleted) (?:with|in) (?:status|state)\W+\w+\W*$|(?:^|[:-] )An? (?:exception|error) (?:(?:was|has been) (?:raised|caught)|(?:has )?occurred|happened)\b(?! \()|\bdid not run successfully\b"
 )
 LOCATED = re.compile(r"(?:[\w.-]+: )?[\w./+-]+\.[a-z]{1,4}:\d+(?::\d+)?:? ?(?:in |[^\s\d])")
 """A place in a source, as the last words of many languages begin."""
@@ -62,7 +64,7 @@ def excuses(name, search, text):
     if not found:
         return False
     if name == "retry":
-        return not NEGATED.search(text[: found.start()])
+        return not (NEGATED.search(text[: found.start()]) or any(one == of for one, of in TRIES.findall(text)))
     if name not in OF_ITS_OWN:
         return True
     return not (NEGATED.search(text[: found.start()]) or LAST_WORDS.search(text[found.end() :]))
@@ -100,7 +102,7 @@ def status(text):
 def plainness(text, level=0):
     """How plainly a sentence complains: PLAIN, MILD or 0."""
     bare = TALLY.sub("", text)
-    if HANDLED.search(bare) or excused(bare):
+    if HANDLED.search(bare) or excused(bare) or bare.startswith("raise "):
         return 0
     if (
         level >= 40
@@ -126,14 +128,20 @@ def vague(text):
 def root_of(lines):
     """The line that is the root among some last ones, oldest first, and how plainly it complains; None if none complains."""
     texts = [line.text.strip()[:400] for line in lines]
-    hows = [plainness(text, line.level) for line, text in zip(lines, texts)]
+    levels = [line.level or _own_level(text) for line, text in zip(lines, texts)]
+    hows = [plainness(text, level) for level, text in zip(levels, texts)]
     hows = [0 if how == MILD and place < len(lines) - MILD_ROWS else how for place, how in enumerate(hows)]
     if not any(hows):
         return None
-    loud = any(how == PLAIN and not 0 < line.level < 40 for how, line in zip(hows, lines))
-    weights = [_weight(texts, hows, place, loud and 0 < line.level < 40) for place, line in enumerate(lines)]
+    loud = any(how == PLAIN and not 0 < level < 40 for how, level in zip(hows, levels))
+    weights = [_weight(texts, hows, place, loud and 0 < level < 40) for place, level in enumerate(levels)]
     place = weights.index(max(weights))
     return _innermost(lines, place), hows[place]
+
+
+def _own_level(text):
+    """30 for a sentence that calls itself a warning or less, in whatever place of its beginning; else 0."""
+    return 30 if QUIET.search(text[:100]) else 0
 
 
 def _weight(texts, hows, place, quiet):

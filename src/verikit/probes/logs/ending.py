@@ -157,7 +157,7 @@ def _behind(story, rows):
     for number, text in rows:
         if number > last and not _again(story, rows, number, text, last):
             found.append((number, text))
-    return [row for row in found if not _noise(row[1])]
+    return [row for row in found if not _noise(row[1]) and not any(a <= row[0] <= b for a, b in story.torn)]
 
 
 def last_counted(story):
@@ -346,6 +346,8 @@ def _blocks(story, end, behind):
     """A table, or named figures one below the other, behind work that was counted."""
     if end.worked < BLOCK:
         return
+    crashes = [(sign["first"], sign["end"]) for sign in story.signs if sign["trace"]]
+    behind = [row for row in behind if not any(first <= row[0] <= last for first, last in crashes)]
     for name, pattern in (("a table", ROW), ("a summary", NAMED)):
         run = 0
         for (number, text), before in zip(behind, [(0, ""), *behind]):

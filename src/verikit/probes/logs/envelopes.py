@@ -8,7 +8,7 @@ indentation of a traceback frame stays.  Add a row, and a line for it in tests/l
 
 import re
 
-from verikit.probes.logs.hosts import host_of, shape_of
+from verikit.probes.logs.hosts import barred, host_of, shape_of
 
 LONGEST = 16384
 """Bytes of one line that are looked at: the first and the last half. A 5 MB line costs no more than that."""
@@ -230,7 +230,10 @@ def undress(number, raw, hosts=()):
         text, level = from_json(text)
     position = 0
     host = host_of(text) if hosts else None
-    if host is not None and shape_of(host) in hosts:
+    bar = barred(text, hosts) if hosts else None
+    if bar is not None:
+        source, position, dressed = bar[0], bar[1], ["host"]
+    elif host is not None and shape_of(host) in hosts:
         position, source, dressed = len(host) + 2, host, ["host"]
     for _ in range(8):
         found = None

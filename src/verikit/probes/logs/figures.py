@@ -5,7 +5,7 @@ import math
 import re
 
 LOSS = re.compile(
-    r"(?<![\w/])(?:(?:train|lm|training|avg|mean|total|policy|sft|ce)[/_ ]?)?[Ll]oss[\"']?(?: *[:=] *| +)[\"']?(?P<value>[-+]?(?:nan|NaN|NAN|inf|Inf|INF|\d[\d.]*(?:[eE][-+]?\d+)?))(?![\w/])"
+    r"(?<![\w/])(?:(?:train|lm|training|avg|avr|ave|running|mean|total|policy|sft|ce)[/_ ]?)?[Ll]oss[\"']?(?: *[:=] *| +)[\"']?(?P<value>[-+]?(?:nan|NaN|NAN|inf|Inf|INF|\d[\d.]*(?:[eE][-+]?\d+)?))(?![\w/])"
 )
 GRAD = re.compile(
     r"(?:grad[ _-]?norm|gnorm|grad_norm|gradient norm|gn)[\"']?(?: *[:=] *| +)[\"']?(?P<value>[-+]?(?:nan|NaN|inf|Inf|\d[\d.]*(?:[eE][-+]?\d+)?))(?![\w/])"

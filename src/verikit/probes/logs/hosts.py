@@ -1,4 +1,4 @@
-"""The name of a host before `: ` on every line, as pdsh, clush, mpirun and DeepSpeed put it there: learned from the log itself.
+"""The name before `: ` or a bar on every line, as pdsh, clush, mpirun, DeepSpeed or compose put it there: learned from the log.
 
 Names of hosts have no spelling of their own, so none is known beforehand.  A shape (a name with its digits folded) is a
 launcher's prefix where few names of that shape stand before many lines that say different things.  A name without a
@@ -24,6 +24,10 @@ DRESSED = 0.5
 """The share of lines that go on as a log's line begins, for a name without a digit."""
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,62}(?=: )")
+BAR = re.compile(r"((?:\d\d:\d\d:\d\d )?(?P<name>[A-Za-z][\w.-]{0,62}) *)\| ?")
+"""A container's or a program's name before a bar, in one column for all: docker compose, foreman, honcho, overmind."""
+
+COLOUR = re.compile(r"\x1b\[[\d;]*m")
 DIGITS = re.compile(r"\d+")
 BEGINS = re.compile(r"\[?\d{2,4}[-/:.]\d\d|\[(?:rank ?)?\d|\[?(?:DEBUG|INFO|WARN|ERROR|[IWEF]\d{4} )|\{\"|Traceback \(")
 
@@ -44,10 +48,14 @@ def learned(data, known):
 
     known: says of a name that it is a program's or a level's.
     """
-    found, lines = {}, 0
+    found, lines, bars = {}, 0, {}
     for text in data[:SAMPLE].decode("utf-8", "replace").split("\n"):
         text = text[text.rfind("\r", 0, -1) + 1 :]
+        text = COLOUR.sub("", text)
         lines += bool(text.strip())
+        bar = BAR.match(text)
+        if bar:
+            bars.setdefault(bar.end(1), []).append((bar.group("name"), text[bar.end() :]))
         name = host_of(text)
         if name is not None and not known(name):
             found.setdefault(shape_of(name), []).append((name, text[len(name) + 2 :]))
@@ -57,7 +65,15 @@ def learned(data, known):
     if plain and not alone and not _speaks_for_plain([row for shape in plain for row in kept[shape]]):
         kept = {shape: rows for shape, rows in kept.items() if "0" in shape}
     many = sum(len(rows) for rows in kept.values())
-    return sorted(kept) if many >= max(LINES, SHARE * lines) else []
+    enough = max(LINES, SHARE * lines)
+    columns = ["|%d" % column for column, rows in bars.items() if len(rows) >= enough and _like_hosts("", rows)]
+    return columns or (sorted(kept) if many >= enough else [])
+
+
+def barred(text, shapes):
+    """(name, where the message begins) for a line behind a name and a bar in the column learned; else None."""
+    bar = BAR.match(text)
+    return (bar.group("name"), bar.end()) if bar and "|%d" % bar.end(1) in shapes else None
 
 
 def _like_hosts(shape, rows):

@@ -8,6 +8,7 @@ lost.  Only the first few sentences of a run are followed.
 import re
 
 from verikit.probes.logs import tables
+from verikit.probes.logs.envelopes import LONGEST, last_drawn
 
 MOST = 24
 """Sentences followed."""
@@ -23,6 +24,7 @@ NAMED = 100
 
 FIGURE = re.compile(rb"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|(?<![\w-])(?:nan|NaN|NAN|inf)(?!\w)")
 SIGNED = re.compile(rb"[-+]?(?:%s)" % FIGURE.pattern)
+BAR = re.compile(rb"\|(?:\xe2\x96[\x80-\x9f]|[ #=>.-])*\|")
 BLANKS = re.compile(rb"[ \t]+")
 UNIT = re.compile(rb" ?(?:[mun]?s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?:\b|(?=\d))")
 NO_WORK = re.compile(tables.NO_WORK)
@@ -31,7 +33,7 @@ CLOCK, FLOAT, WHOLE = "clock", "float", "whole"
 
 def key_of(raw):
     """What the copies of a sentence share."""
-    return BLANKS.sub(b" ", SIGNED.sub(b"0", raw[:1000])).strip()
+    return BLANKS.sub(b" ", BAR.sub(b"||", SIGNED.sub(b"0", raw[:1000]))).strip()
 
 
 class Sentence:
@@ -87,6 +89,7 @@ class Lost:
 
     def note(self, number, raw):
         """Takes note of a form when it is met."""
+        raw = last_drawn(raw) if b"\r" in raw else raw
         if len(raw) > 1000 or not FIGURE.search(raw):
             return
         key, lost = key_of(raw).decode("latin-1"), lost_in(raw)
@@ -98,8 +101,9 @@ class Lost:
     def at_end(self, tail):
         """The first of these lines, [number, text], of a sentence whose last copies, among the last lines, all lack figures."""
         found = []
+        drawn = [part for raw in tail for part in raw[-LONGEST:].split(b"\r")] if self.first else ()
         for key, first in self.first.items():
-            copies = [raw for raw in tail if key_of(raw).decode("latin-1") == key]
+            copies = [raw for raw in drawn if key_of(raw).decode("latin-1") == key]
             if len(copies) >= GONE and all(self._gone(raw, self.named[key]) for raw in copies[-GONE:]):
                 found.append(first)
         return min(found) if found else None

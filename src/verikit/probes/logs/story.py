@@ -13,7 +13,8 @@ import re
 from verikit.probes.logs import clock, tables
 from verikit.probes.logs.complaints import cured_by, excuses, ill, status
 from verikit.probes.logs.ending import HEADS, head_of, short_of
-from verikit.probes.logs.envelopes import LEVELS, Line, decode, plain, undress
+from verikit.probes.logs.envelopes import LEVELS, LONGEST, Line, decode, plain, undress
+from verikit.probes.logs.fences import opened
 from verikit.probes.logs.figures import Figures, number_of
 from verikit.probes.logs.hosts import learned
 from verikit.probes.logs.rows import (
@@ -91,7 +92,6 @@ KNOWN = {
 }
 # Programs that the tables know with the name of a node behind their own, as `slurmstepd-n04: `.
 OF_NODES = {word for row in tables.SIGNS for word in re.findall(r"([a-z]\w+)\(\?:-\[\\w\.-\]\+\)\?: ", row[2])}
-FENCE_OPEN, FENCE_CLOSE = re.compile(tables.FENCE_OPEN + r"\s*$"), re.compile(tables.FENCE_CLOSE + r"\s*$")
 
 PREFIX = re.compile(r"(?:[\w./<>-]{1,60}: ){1,2}|what\(\): {1,2}|[\w.-]{1,20} {2,4}(?=\S)")
 WATCHED = ("oss", "grad", "gnorm", "throughput")
@@ -128,6 +128,7 @@ THING = re.compile(
     r"\W*(?!(?:[Dd]one|[Pp]rocessed|[Cc]omplete|[Ff]inished|[Gg]enerated|[Ww]rote|[Ww]ritten|[Ee]valuated|[Ss]cored|[Pp]rogress))"
 )
 LEAVES = re.compile(tables.LEAVES)
+TITLE = re.compile(r"\s*[-=*#~]{3,}")
 EXITS_OF_JOBS, EXITS_OF_CHILDREN = re.compile(tables.EXITS_OF_JOBS), re.compile(tables.EXITS_OF_CHILDREN)
 OF = next(row[2] for row in PROGRESS if row[0] == "of")
 
@@ -141,6 +142,7 @@ class Story(Tracebacks):
         self.ready_patterns, self.done_patterns = [re.compile(one) for one in ready], [re.compile(one) for one in done]
         self.own_progress = [re.compile(one) for one in progress]
         self.own = bool(failing or ready or done or progress)
+        self.unfenced = False  # whether lines are read that an open fence had kept
         self.opening, self.last_form, self.last = [], None, 0
         self.waiting = collections.deque(maxlen=WAITING)
         self.lines, self.forms, self.tail, self.at_end, self.counted, self.runs = 0, {}, [], True, True, 0
@@ -153,7 +155,7 @@ class Story(Tracebacks):
         """A run begins: what was told before belongs to an earlier one."""
         self.forget()
         self.progress, self.markers, self.stops = Kept(), Kept(), Kept()
-        self.retry_forms, self.fence, self.figures, self.sentences, self.lost = {}, None, Figures(), {}, Lost()
+        self.retry_forms, self.fences, self.figures, self.sentences, self.lost = {}, {}, Figures(), {}, Lost()
         self.heads, self.heard = {}, collections.deque(maxlen=HEARD)
         self.run_start = number
         self.runs += 1
@@ -207,11 +209,11 @@ class Story(Tracebacks):
             plan = known.get(form)
             if plan is None and (self.recalled or self.met >= SMALL):
                 plan = self._recall(raw, form)
-            if plan.__class__ is tuple and not self.blocks and self.fence is None:
+            if plan.__class__ is tuple and not self.blocks and not self.fences:
                 waiting.append((number, raw, plan))
                 if plan[4] == ENGINE and b": 0.0" in raw:
                     self._catch_up()
-            elif plan is not False or self.blocks or self.fence is not None:
+            elif plan is not False or self.blocks or self.fences:
                 self._catch_up()
                 if plan is None:
                     self._learn(number, raw, form)
@@ -311,7 +313,10 @@ class Story(Tracebacks):
         line = self.undress(number, raw)
         prefix = max(0, len(raw) - len(line.text.encode("utf-8", "replace")))
         works = re.search("[A-Za-z]", line.text) and not (
-            NO_WORK.search(line.text) or QUANTITIES.search(line.text) or ROW.match(line.text.strip())
+            TITLE.match(line.text)
+            or NO_WORK.search(line.text)
+            or QUANTITIES.search(line.text)
+            or ROW.match(line.text.strip())
         )
         self.sentences[key] = Sentence(number, raw, kinds_of(raw, prefix), bool(works))
         return True
@@ -335,6 +340,8 @@ class Story(Tracebacks):
         for block in list(self.blocks.values()):
             if number - block.last > (300 if block.open else MESSAGE_LINES):
                 self._close(block)
+        if b"\r" in raw:
+            self._drawn(number, raw)
         line = self.undress(number, raw)
         if "\n" not in line.text:
             return self._say(line, quiet)
@@ -342,6 +349,14 @@ class Story(Tracebacks):
             line.text = text
             self._say(line, False)
         return True
+
+    def _drawn(self, number, raw):
+        """Reads the figures that a bar showed in its line before the last drawing."""
+        raw = raw if len(raw) <= LONGEST else raw[-LONGEST:]
+        for part in raw.split(b"\r")[:-1]:
+            if b"oss" in part or b"grad" in part:
+                text = plain(decode(part))
+                self.figures.read(Line(number, text, text, None, None, None, 0, ()), "")
 
     # One message.
 
@@ -361,21 +376,28 @@ class Story(Tracebacks):
         return plan
 
     def _fenced(self, stripped, line):
-        """Text that the job wrote for somebody: between fences, nothing counts."""
-        if self.fence is None:
-            if len(stripped) < 100 and stripped[0] in "`~<-=>[" and FENCE_OPEN.match(stripped) and not line.dressed:
-                begins = stripped[:2] if stripped[:2] in tables.FENCE_ENDS else stripped[0]
-                self.fence = [line.number, tables.FENCE_ENDS[begins]]
-                return True
-            return False
-        if stripped.startswith(self.fence[1]) and FENCE_CLOSE.match(stripped):
-            self.fence = None
+        """Whether a line is of a text between fences."""
+        fence = self.fences.get(line.key)
+        if fence is None:
+            fence = None if self.unfenced else opened(line, stripped)
+            if fence is not None:
+                self.fences[line.key] = fence
+            return fence is not None
+        if fence.closed_by(stripped):
+            del self.fences[line.key]
             return True
-        # What only begins like a level may be the text's own; a time or a rank is the program's.
-        if line.number - self.fence[0] > 400 or any(name not in ("level", "basic") for name in line.dressed):
-            self.fence = None  # nobody closed it: the program speaks again
+        if fence.broken_by(line):
+            self._read_after_all(line.key)
             return False
+        fence.add(line)
         return True
+
+    def _read_after_all(self, key):
+        """What stood behind a fence that nobody closed was no foreign text."""
+        lines, self.unfenced = self.fences.pop(key).lines(), True
+        for line in lines:
+            self._say(line, False)
+        self.unfenced = False
 
     def _meet(self, number, text):
         """Remembers where a sentence that begins so came first: its copies are no last words."""
@@ -508,11 +530,13 @@ class Story(Tracebacks):
                     break  # the end of another, told as information: its status is asked for below
                 if 0 < line.level < 30 and role in ("soft", "cascade") and not status(text):
                     return None
-                if 0 < line.level < 40 and role in ("root",) and name not in ("kernel-oom", "slurm-oom"):
+                mild = 0 < line.level < 40 and role == "root" and name not in ("kernel-oom", "slurm-oom")
+                if mild:
                     role = "soft"
                 if "retry" in excuses or "contain" in excuses:
                     role = "soft"
                 sign = self._add(line, name, role, kind, hint, trace=False)
+                sign["mild"] = mild
                 sign["inside"] = not (pattern.match(text) or pattern.match(text, inside))
                 return sign
         if self._exited(line, text) and not excuses & {"line", "retry", "contain", "trace"}:
@@ -521,12 +545,18 @@ class Story(Tracebacks):
         if bare and "Warning" not in bare.group():
             kind, role, name, hint = kind_of_exception(text)
             # One that ends in a colon announces another, which follows.
-            role = {"plain": "messenger" if ANNOUNCES.search(text) else "bare"}.get(role, role)
+            plain_role = "messenger" if ANNOUNCES.search(text) else "weak" if self._of_logger(line, text) else "bare"
+            role = {"plain": plain_role}.get(role, role)
             return self._add(line, name, "soft" if excuses & {"contain", "retry"} else role, kind, hint, trace=False)
         if loud and not excuses:
             kind, role, name, hint = kind_of_exception(text)
             return self._add(line, "error-line", "weak", kind, hint, trace=False)
         return None
+
+    def _of_logger(self, line, text):
+        """Whether a name of an exception and no more stands right behind a line of level ERROR, which it belongs to."""
+        above = self.previous
+        return above is not None and above.level >= 40 and above.number == line.number - 1 and ": " not in text
 
     @staticmethod
     def _exited(line, text):
@@ -629,5 +659,7 @@ class Story(Tracebacks):
     def finish(self):
         """Closes what is still open: the log may end within a traceback."""
         self._catch_up()
+        for key in list(self.fences):
+            self._read_after_all(key)
         for block in list(self.blocks.values()):
             self._close(block)

@@ -4,6 +4,7 @@
 import re
 
 from verikit.probes.logs import tables
+from verikit.probes.logs.complaints import excused, excuses
 from verikit.probes.logs.envelopes import Line
 from verikit.probes.logs.rows import BENIGN, EXCEPTIONS, Kept
 
@@ -12,6 +13,7 @@ HEADER = re.compile(
     r"(?P<before>.{0,160}?)(?:\+ )?(?P<group>Exception Group )?Traceback \((?:most recent call last|innermost last)\):\s*$"
 )
 EXC = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?::(?:\s|$)|$)")
+EMPTY = re.compile(r"[\w.]+:\s*$")
 BARE = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Timeout|Failure)(?:: \S|:?$)")
 FRAME = re.compile(r'\s*File "(?P<file>[^"\n]{1,500})", line (?P<line>\d{1,9})(?:, in (?P<name>\S+))?')
 FOREIGN = re.compile(
@@ -25,6 +27,9 @@ LINK = re.compile(
 
 MESSAGE_LINES = 40
 """Lines behind an exception that may still be its message, or lead to one chained to it."""
+
+TORN = 40
+"""Tracebacks of a teardown that are remembered."""
 
 ROLES = {"fatal": 0, "root": 0, "plain": 0, "bare": 0, "unclear": 1, "cascade": 2, "messenger": 3, "weak": 4}
 """Whose word goes first: causes before effects, effects before messengers."""
@@ -48,6 +53,7 @@ class Block:
         self.prefix = ""  # what stands before each line of it and is no envelope that is known, digits folded
         self.head = None  # the wrapper's exception, where the block is of what it wraps
         self.contained = self.teardown = False
+        self.thread = False  # whether it ended a thread, and the process went on without it
 
     def unwrap(self):
         """What has been told so far only passes on what comes now: torch's `Original Traceback` of a worker."""
@@ -69,14 +75,17 @@ class Tracebacks:
     def forget(self):
         """A run begins."""
         self.blocks, self.signs, self.previous, self.trace_excuse = {}, Kept(), None, -10
+        self.torn = []  # first and last lines of tracebacks that only tell how a program is torn down
 
     # `Story` sets `previous`, the message before, `trace_excuse`, the last line that excused a traceback behind it, and `stops`.
 
     def _header(self, line, header):
         before = header.group("before").strip(" |+")
         text = line.text
+        above = self.previous.text[:300] if self.previous and line.number - self.previous.number == 1 else ""
+        around = before if before.strip() else above  # what a header follows in its own line is its occasion
         indented = len(text) - len(text.lstrip(" ")) > 1 and not header.group("group")
-        if len(before) > 140 or (indented and not self._group_of(line)):
+        if len(before) > 140 or (indented and not self._group_of(line) and not (above and excused(above))):
             return False
         if before.startswith((">", "|", '"', "'", "#")):
             return False
@@ -102,10 +111,9 @@ class Tracebacks:
         block = Block(line, bool(header.group("group")), before)
         block.teardown = line.number - self.trace_excuse <= 2
         block.contained = bool(quoted)
-        above = self.previous.text[:300] if self.previous and line.number - self.previous.number < 3 else ""
-        around = before if before.strip() else above  # what a header follows in its own line is its occasion
+        block.thread = "Exception in thread" in around
         for name, role, search, _, _ in BENIGN:
-            if role in ("contain", "retry") and search(around):
+            if role in ("contain", "retry") and excuses(name, search, around):
                 block.contained = True
             if role == "line" and name in ("expected", "ignored") and search(around):
                 block.teardown = True
@@ -257,9 +265,10 @@ class Tracebacks:
             Line(number, raw or text, text, rank, pid, None, block.level, ()), name, role, kind,
             end=max(block.last, head[0]), first=block.first, hint=hint, trace=True, exception=text.split(":")[0][:120],
             head=head[1][:300] if head[0] != number else "", frame=own_frame(block.frames),
-            contained=block.contained, uncaught=uncaught(block), woven=len(block.errors),
+            contained=block.contained, thread=block.thread, main=_of_main(block), uncaught=uncaught(block), woven=len(block.errors),
         )  # fmt: skip
         if block.teardown or excused:
+            self.torn = [*self.torn[-TORN:], [block.first, sign["end"]]]
             return
         if role == "stopped" and text.startswith("KeyboardInterrupt") and not block.dressed:
             self.stops.append(block.first)  # Ctrl-C that nobody caught
@@ -271,7 +280,7 @@ def sign_of(line, name, role, kind, **more):
     sign = {
         "line": line.number, "end": line.number, "first": line.number, "kind": kind, "role": role, "id": name,
         "text": line.raw[:1000], "rank": line.rank, "pid": line.pid, "hint": "", "level": line.level, "trace": False,
-        "inside": False, "exception": "", "head": "", "frame": None, "contained": False, "uncaught": False, "woven": 1,
+        "inside": False, "exception": "", "head": "", "frame": None, "contained": False, "thread": False, "main": False, "mild": False, "uncaught": False, "woven": 1,
     }  # fmt: skip
     return {**sign, **more}
 
@@ -281,7 +290,8 @@ def kind_of_exception(text):
     for name, role, pattern, kind, hint in EXCEPTIONS:
         if pattern.match(text):
             return kind, role, name, hint
-    return "python_exception", "plain", "exception", ""
+    # One without a message has it behind itself: it only wraps what comes.
+    return "python_exception", "messenger" if EMPTY.match(text) else "plain", "exception", ""
 
 
 def folded_digits(text):
@@ -310,6 +320,11 @@ def own_frame(frames):
         if frame[3] == 0 or not own:
             return {"file": frame[0][-200:], "line": frame[1], "function": frame[2][:100]}
     return None
+
+
+def _of_main(block):
+    """Whether a bare traceback begins in the program itself: nobody between it and the interpreter caught it, as it seems."""
+    return not block.level and not block.dressed and any(frame[2] == "<module>" for frame in block.frames)
 
 
 def uncaught(block):

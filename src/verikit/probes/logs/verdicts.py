@@ -4,7 +4,7 @@
 import re
 
 from verikit.probes.logs import clock, tables
-from verikit.probes.logs.complaints import PLAIN, named, root_of, vague
+from verikit.probes.logs.complaints import PLAIN, THROWN, named, root_of, vague
 from verikit.probes.logs.ending import (
     ANNOUNCED,
     BYE,
@@ -15,6 +15,7 @@ from verikit.probes.logs.ending import (
     end_of,
     folded,
     last_counted,
+    left,
     more_to_come,
     nested,
 )
@@ -28,6 +29,9 @@ HEALS_FATAL = 20
 
 HEALS_RESUMED = 3
 """The same where the log says that the job was resumed."""
+
+HEALS_MAIN = 2
+"""Such steps behind a traceback that seems to have ended a program: the number of the next part of a script is one."""
 
 HEALS_BEGUN = 5
 """Such steps behind a launcher's word that all ranks begin again."""
@@ -65,6 +69,7 @@ def tell(story, forced=""):
     failure = _nan(story) or _accused(story, counting) or _first(counting)
     failure = _behind(signs, failure, lambda sign: _resolved(story, sign, ready))
     failure = _said_first(signs, _innermost(signs, _in_own_words(story, signs, failure, end)))
+    failure = _first_copy(story, signs, failure)
     failure = _lived_with(story, signs, failure)
     return {
         "failure": _shown(story, failure),
@@ -196,8 +201,10 @@ def _end(story, done):
 
 
 def _belied(story, done, end):
-    """Whether words that only take leave are belied by those before them."""
-    return bool(BYE.match(story.undress(0, done["excerpt"].encode()).text.strip())) and bool(end.failed)
+    """Whether the last words speak of a failure, and a marker only takes leave, or stands before them."""
+    leave = BYE.match(story.undress(0, done["excerpt"].encode()).text.strip())
+    behind = [line for line in _spoken(story.signs, end.lines) if line.number > done["line"] and not line.level]
+    return end.failed and bool(leave or any(THROWN.search(line.text) for line in behind))
 
 
 def _prepared(story, done):
@@ -251,12 +258,13 @@ NO_CAUSE = re.compile(tables.NO_CAUSE)
 CAUSES = ("root", "fatal", "plain", "bare")
 SCHEDULED = ("time_limit", "preempted", "node_failure", "host_oom")
 EFFECTS = ("weak", "cascade", "messenger", "unclear")
-TIDYING = ("wandb-done", "spark-done", "elapsed-done")
+TIDYING = ("wandb-done", "spark-done", "elapsed-done", "torchserve-done")
 """Ends that a tracker, a session or a shell also writes behind a crash."""
 
 EXITED = ("exit-code", "elastic", "container-status", "rsync-end", "make-stop", "cargo-failed")
 """Signs that tell of an exit status: no "finished" of the script around heals them."""
 
+PUT_BACK_LINES = 5
 BUFFERED = 5
 """Counters of a rank behind its traceback that its output buffer alone would not hold."""
 
@@ -279,10 +287,11 @@ def _counts(story, sign, ready, done, stop):
         return False
     if done is None:
         return True
-    if sign["id"] == "child-code" and sign["line"] < done["line"]:
+    if sign["line"] < done["line"] and (sign["id"] == "child-code" or _put_back(story, sign)):
         return False  # a program that runs others may have lived with it
     if sign["line"] > done["line"]:
-        return sign["role"] not in EFFECTS or sign["id"] in EXITED
+        ended = sign["main"] and sign["role"] != "cascade"
+        return ended or sign["role"] not in EFFECTS or sign["id"] in EXITED
     if done["marker"] == "last-words":
         return sign["trace"] or sign["level"] >= 40 or sign["role"] == "fatal" or not TOOL.match(sign["text"])
     return sign["uncaught"] or _trapped(sign, done)
@@ -327,7 +336,13 @@ def _resolved(story, sign, ready):
     if sign["role"] == "fatal" or sign["uncaught"] or sign["id"] == "make-stop":
         begun = any(row[2] == "elastic-again" and row[0] > sign["end"] for row in story.markers)
         return _moved(story, sign["end"], HEALS_BEGUN if begun else HEALS_FATAL)
-    return _moved(story, sign["end"], 1)
+    return _moved(story, sign["end"], HEALS_MAIN if sign["main"] else 1)
+
+
+def _put_back(story, sign):
+    """Whether a supervisor told of a child's end, and at once that it puts another in its place."""
+    told = [row[0] for row in story.markers if row[1] == "replaced"]
+    return sign["id"] == "exit-code" and any(0 < line - sign["end"] <= PUT_BACK_LINES for line in told)
 
 
 def _replaced(story, sign, ready):
@@ -491,6 +506,11 @@ def _in_own_words(story, signs, failure, end):
     """The sentence before a sign that only passes on a failure, in which the job itself says what failed; else the sign."""
     if failure is None or not _passes_on(failure):
         return failure
+    if _waited(failure) and any(_ended_thread(sign, failure) for sign in signs):
+        return next(sign for sign in reversed(signs) if _ended_thread(sign, failure))
+    held = _held(story, signs, failure)
+    if held:
+        return _first(held)
     endured = _endured(story, signs, failure)
     if failure["role"] == "messenger" and endured:
         return _first(endured)
@@ -513,9 +533,19 @@ def _passes_on(failure):
 def _endured(story, signs, failure):
     """The causes that had been lived through before, and once too often: hardly anything moved between them and the end."""
     before = [
-        sign for sign in signs if sign["role"] in CAUSES and not sign["contained"] and sign["line"] < failure["line"]
-    ]
-    return [sign for sign in before if not _moved(story, sign["end"], 3, failure["line"])]
+        sign for sign in signs
+        if (sign["role"] in CAUSES or sign["mild"]) and not sign["contained"] and sign["line"] < failure["line"]
+    ]  # fmt: skip
+    before = [sign for sign in before if not _moved(story, sign["end"], 3, failure["line"])]
+    return [sign for sign in before if not sign["mild"]] or before
+
+
+def _held(story, signs, failure):
+    """The causes that were called contained and were not: behind them came only an effect and the end."""
+    if failure["role"] not in EFFECTS and not ABORTED.search(failure["text"]):
+        return []
+    contained = [sign for sign in signs if sign["contained"] and sign["trace"] and sign["role"] in CAUSES]
+    return [sign for sign in contained if not _moved(story, sign["end"], 1)]
 
 
 def _before(story, signs, failure, end):
@@ -525,8 +555,14 @@ def _before(story, signs, failure, end):
         last = max(sign["line"] for sign in signs if sign["id"] == failure["id"]) - 1
     spoken = _spoken(signs, _said_until(story, signs, last, end))
     before = [line for line in spoken if not _moved(story, line.number, 1, failure["line"])]
+    before = [line for line in before if not (failure["trace"] and _announces(line, failure))]
     same = [line for line in before if line.source and line.source in failure["text"]]
     return before if failure["trace"] else same or before
+
+
+def _announces(line, failure):
+    """Whether a line only says that an exception came, whose traceback is right behind it."""
+    return line.number == failure["first"] - 1 and vague(line.text.strip())
 
 
 def _lived_with(story, signs, failure):
@@ -557,8 +593,18 @@ def _second_hand(failure):
         or failure["role"] == "cascade"
         or failure["kind"] in OF_OTHERS
         or (failure["kind"] == "segfault" and ABORTED.search(text))
-        or (failure["trace"] and EFFECT.search(text))
+        or _waited(failure)
     )
+
+
+def _waited(failure):
+    """Whether an exception tells of something that was not there, or did not come: another may have said why."""
+    return (failure["trace"] or failure["id"].startswith("exc-")) and EFFECT.search(failure["text"]) is not None
+
+
+def _ended_thread(sign, failure):
+    """Whether a sign is the end of a thread of the same process, on which a later one may have waited."""
+    return sign["thread"] and not sign["contained"] and sign["end"] < failure["line"]
 
 
 def _said_until(story, signs, last, end):
@@ -580,6 +626,14 @@ def _said_first(signs, failure):
     words = failure["text"].strip().partition(": ")[2][:80]
     same = [one for one in signs if one["level"] >= 40 and one["line"] < failure["line"] and words in one["text"]]
     return same[0] if len(words) > REPEATS and same else failure
+
+
+def _first_copy(story, signs, failure):
+    """The first that told the very same, where nothing moved since: what was logged where it was caught, and is raised again."""
+    if failure is None or not failure["trace"]:
+        return failure
+    same = [sign for sign in signs if sign["id"] == failure["id"] and sign["text"] == failure["text"] and sign["trace"]]
+    return next((sign for sign in same if not _moved(story, sign["end"], 1)), failure)
 
 
 def _words_of(line):
@@ -839,6 +893,8 @@ def _last_move(story):
 def _idle(story):
     """Whether a worker's last lines say that it has nothing to do, and nothing else."""
     last = [_text(raw) for raw in story.tail if raw.strip()][-IDLE_LINES:]
+    if left(story, story.last + 1):
+        return False  # its counter waits for somebody
     return len(last) == IDLE_LINES and all(IDLE.search(text) and not FAILING.search(text) for text in last)
 
 

@@ -1,0 +1,54 @@
+"""Text that a job wrote for somebody, a completion or a sample: between two fences nothing counts.
+
+A fence belongs to whoever opened it: what others say meanwhile is said as ever.  One that is not closed, because the text
+was cut or the program speaks again, was none: what stood behind it is read after all, so that no failure hides there.
+"""
+
+import re
+
+from verikit.probes.logs import tables
+from verikit.probes.logs.envelopes import Line
+
+LINES = 400
+"""Lines behind an opening fence among which its end is looked for."""
+
+OPEN, CLOSE = re.compile(tables.FENCE_OPEN + r"\s*$"), re.compile(tables.FENCE_CLOSE + r"\s*$")
+TURN_BEGINS, TURN_ENDS = re.compile(tables.TURN_BEGINS), re.compile(tables.TURN_ENDS)
+OF_TEXT = ("level", "basic")
+"""Envelopes that may be the text's own words; a time or a rank is the program's."""
+
+
+def opened(line, stripped):
+    """The `Fence` that a line opens; None if it opens none."""
+    if stripped[0] in "`~<-=>[" and len(stripped) < 100 and not line.dressed and OPEN.match(stripped):
+        begins = stripped[:2] if stripped[:2] in tables.FENCE_ENDS else stripped[0]
+        return Fence(line, tables.FENCE_ENDS[begins])
+    turn = "<" in stripped and TURN_BEGINS.search(stripped)
+    return Fence(line, "") if turn and not TURN_ENDS.search(stripped, turn.end()) else None
+
+
+class Fence:
+    """An open fence: `first`, the line that opened it, and the `rows` behind it, to be read after all if nobody closes it."""
+
+    def __init__(self, line, ends):
+        self.first, self.ends, self.dressed, self.rows = line.number, ends, list(line.dressed), []
+
+    def closed_by(self, stripped):
+        """Whether a line is the other fence."""
+        if not self.ends:
+            return TURN_ENDS.search(stripped) is not None
+        return stripped.startswith(self.ends) and CLOSE.match(stripped) is not None
+
+    def broken_by(self, line):
+        """Whether the program speaks again."""
+        others = any(name not in OF_TEXT and name not in self.dressed for name in line.dressed)
+        return others or line.number - self.first > LINES
+
+    def add(self, line):
+        """Takes a line of the text in."""
+        row = [line.number, line.raw[:1000], line.text[:1000], line.rank, line.pid, line.source, line.level]
+        self.rows.append([*row, list(line.dressed)])
+
+    def lines(self):
+        """What stood behind it."""
+        return [Line(*row) for row in self.rows]
