@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import warnings
 import zipfile
@@ -91,7 +92,11 @@ def test_exported_within_exported(tmp_path, exported):
     for _ in range(40):
         with zipfile.ZipFile(tmp_path / "m.pt2", "w") as archive:
             archive.writestr("m/archive_format", "pt2")
+            archive.writestr("m/archive_version", "0")
             archive.writestr("m/models/model.json", "{}")
+            archive.writestr("m/data/weights/model_weights_config.json", '{"config": {}}')
+            archive.writestr("m/data/constants/model_constants_config.json", '{"config": {}}')
+            archive.writestr("m/data/sample_inputs/model.pt", b"")
             archive.writestr("m/data/inner.pt2", data)
         data = (tmp_path / "m.pt2").read_bytes()
 
@@ -133,6 +138,42 @@ def test_exported_and_broken(tmp_path, exported, name):
 
     assert found.verdict is FAIL, found.reason
     assert words in "\n".join(row["what"] for row in found.facts["files"][0]["faults"])
+
+
+@pytest.mark.parametrize(
+    "record", ["weights_config.json", "constants_config.json", "inputs/model.pt", "archive_version"]
+)
+def test_exported_without_a_record(tmp_path, exported, record):
+    """
+    Of the records that the loader asks for beside each model, none may lack; without one, loading fails.
+    """
+    (tmp_path / "m.pt2").write_bytes(exported)
+    path = rewritten(tmp_path / "m.pt2", lambda name, data: None if name.endswith(record) else data)
+
+    found = look(path)
+
+    assert found.verdict is FAIL, found.reason
+    assert any("asks for" in row["what"] and record in row["what"] for row in found.facts["files"][0]["faults"])
+    with pytest.raises(Exception):  # noqa: B017 (whatever torch raises)
+        torch.export.load(path)
+
+
+@pytest.mark.parametrize("forms", [("weights", "weights"), ("constants", "constants")], ids=["weights", "constants"])
+def test_exported_by_an_older_torch(tmp_path, exported, forms):
+    """
+    Weights and constants of a model may be one file of torch.save, as they were before there were configs.
+    """
+    folder, kind = forms
+    stream = io.BytesIO()
+    torch.save({"layer.weight": torch.ones(3, 4)}, stream)
+    (tmp_path / "m.pt2").write_bytes(exported)
+    path = rewritten(tmp_path / "m.pt2", lambda name, data: None if f"{folder}/" in name else data)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(f"m/data/{folder}/model.pt", stream.getvalue())
+
+    found = look(path)
+
+    assert "asks for" not in found.reason, found.reason
 
 
 @pytest.mark.parametrize("size", [0, 100, 4000, -1, -300])
@@ -233,3 +274,65 @@ def test_zipped_anew(tmp_path, order, method):
     assert same.verdict is PASS, same.reason
     assert other.verdict is FAIL, other.reason
     assert "serialization_id" in other.reason
+
+
+class Inner(torch.nn.Module):
+    def forward(self, x):
+        return x + 1
+
+
+class Scripted(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.other, self.layer = Inner(), Inner(), torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.layer(self.one(x) + self.other(x))
+
+
+@pytest.fixture(scope="module")
+def scripted(tmp_path_factory):
+    """The bytes of a TorchScript module of several classes."""
+    path = tmp_path_factory.mktemp("scripted") / "m.pt"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.jit.save(torch.jit.script(Scripted()), str(path))
+    return path.read_bytes()
+
+
+SCRIPT = {
+    "constants": (lambda name: name.endswith("constants.pkl"), "without constants.pkl"),
+    "all code": (lambda name: "/code/" in name, "without the code of __torch__."),
+    "the code of one class": (
+        lambda name: name.endswith("linear.py"),
+        "there is no code/__torch__/torch/nn/modules/linear.py",
+    ),
+    "constants and code": (lambda name: "/code/" in name or name.endswith("constants.pkl"), "without constants.pkl"),
+}
+
+
+@pytest.mark.parametrize("name", SCRIPT)
+def test_script_without_a_record(tmp_path, scripted, name):
+    """
+    TorchScript without its constants, or without the source of a class that its data are of, can't be loaded: FAIL.
+    """
+    lost, words = SCRIPT[name]
+    path = tmp_path / "m.pt"
+    path.write_bytes(scripted)
+    rewritten(path, lambda record, data: None if lost(record) or "serialization_id" in record else data)
+
+    found = look(path)
+
+    assert found.verdict is FAIL, found.reason
+    assert words in "\n".join(row["what"] for row in found.facts["files"][0]["faults"])
+    with pytest.raises(RuntimeError):
+        torch.jit.load(str(path))
+
+
+def test_script(tmp_path, scripted):
+    """
+    A module of several classes passes.
+    """
+    (tmp_path / "m.pt").write_bytes(scripted)
+
+    assert look(tmp_path / "m.pt", depth="content").verdict is PASS

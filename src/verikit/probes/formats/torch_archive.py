@@ -17,6 +17,15 @@ from verikit.probes.place import CannotSee
 
 LIMIT = 64 << 20
 CONFIGS = ("_weights_config.json", "_constants_config.json")
+# What `load_pt2` reads for each model, in the forms that it has had; the second, third and fourth are for other runtimes.
+BESIDE = (
+    ("data/weights/{}_weights_config.json", "data/weights/{}_model_param_config.json", "data/weights/{}.pt",
+     "xl_model_weights/model_param_config"),
+    ("data/constants/{}_constants_config.json", "data/constants/{}_model_constants_config.json", "data/constants/{}.pt"),
+    ("data/sample_inputs/{}.pt", "extra/{}.forward.sample_input.pt"),
+    ("archive_version", "version"),
+)  # fmt: skip
+BESIDE_OLDER = (("serialized_state_dict.pt", "serialized_state_dict.json"),)
 # torch/_export/serde/schema.py, ScalarType.
 DTYPES = {
     1: "uint8", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 6: "float16", 7: "float32", 8: "float64",
@@ -63,8 +72,25 @@ def _exported(file, directory, crcs, layout):
     older = "serialized_exported_program.json" in directory.by_name
     if not models and not older:
         layout.fault("missing", "the archive holds no model (models/ or data/aotinductor/)")
+    if older:
+        _beside("serialized_exported_program.json", BESIDE_OLDER, directory, layout)
+    for name in models:
+        top, inner, model = name.partition("/models/")
+        if inner and model.endswith(".json"):
+            _beside(name, [_named(forms, top, model[: -len(".json")]) for forms in BESIDE], directory, layout)
     if any(name.endswith((".so", ".wrapper.so")) for name in models):
         layout.warn("compiled", "the archive holds compiled code (AOTInductor), which its loader runs")
+
+
+def _named(forms, top, model):
+    return ["%s/%s" % (top, form.replace("{}", model)) for form in forms]
+
+
+def _beside(name, wanted, directory, layout):
+    """What the loader asks for beside a model: of each, one of several forms."""
+    for forms in wanted:
+        if not any(form in directory.by_name for form in forms):
+            layout.fault("missing", "%s is there, but no %s, which torch.export.load asks for" % (name, forms[0]))
 
 
 def _json(file, directory, name, crcs):

@@ -13,7 +13,7 @@ import re
 import struct
 import zlib
 
-from verikit.probes.formats import lightning, optimizer, torch_idiom, torch_tensors
+from verikit.probes.formats import lightning, optimizer, torch_idiom, torch_tensors, torchscript
 from verikit.probes.formats import zipfile_directory as zip_
 from verikit.probes.formats.layout import Broken
 from verikit.probes.formats.pickle_walk import walk
@@ -46,8 +46,8 @@ def structure(file, layout):
         layout.fault("trailing", "{:,} bytes follow the pickle in data.pkl".format(len(data) - pickle.end))
     del data  # megabytes, with 10^5 tensors
     _storages(file, directory, top, pickle, layout)
-    if directory.at(top + "constants.pkl") is not None:
-        _script(layout)
+    if torchscript.shown(directory, top, layout):
+        torchscript.judge(directory, top, layout)
     _pickles(file, directory, top, crcs, layout)
     optimizer.judge(layout)
     if lightning.MARK in layout.tree:
@@ -229,12 +229,6 @@ def _records(directory, folder, storages, layout):
     for name in strays:
         layout.fault("mismatch", "no tensor is in record %r" % name)
     return records
-
-
-def _script(layout):
-    """TorchScript: its constants are a pickle of their own, its code is text that torch's own interpreter runs."""
-    layout.notes["torchscript"] = True
-    layout.warn("torchscript", "TorchScript: code/ is run by torch when the model is called")
 
 
 def _pickles(file, directory, top, crcs, layout):
