@@ -158,12 +158,11 @@ def test_exported_without_a_record(tmp_path, exported, record):
         torch.export.load(path)
 
 
-@pytest.mark.parametrize("forms", [("weights", "weights"), ("constants", "constants")], ids=["weights", "constants"])
-def test_exported_by_an_older_torch(tmp_path, exported, forms):
+@pytest.mark.parametrize("folder", ["weights", "constants"])
+def test_exported_by_an_older_torch(tmp_path, exported, folder):
     """
     Weights and constants of a model may be one file of torch.save, as they were before there were configs.
     """
-    folder, kind = forms
     stream = io.BytesIO()
     torch.save({"layer.weight": torch.ones(3, 4)}, stream)
     (tmp_path / "m.pt2").write_bytes(exported)
