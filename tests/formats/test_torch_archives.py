@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import io
 import json
 import warnings
@@ -326,6 +327,32 @@ def test_script_without_a_record(tmp_path, scripted, name):
     assert words in "\n".join(row["what"] for row in found.facts["files"][0]["faults"])
     with pytest.raises(RuntimeError):
         torch.jit.load(str(path))
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+class Coloured(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.colour, self.weight = Colour.RED, torch.ones(3)
+
+    def forward(self, x):
+        return x + self.weight if self.colour == Colour.RED else x
+
+
+def test_script_with_an_enum(tmp_path):
+    """
+    TorchScript keeps a member of an enum as a call without a tuple, which only its own unpickler takes: PASS.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.jit.save(torch.jit.script(Coloured()), str(tmp_path / "m.pt"))
+
+    found = look(tmp_path / "m.pt", depth="content")
+
+    assert found.verdict is PASS, found.reason
 
 
 def test_script(tmp_path, scripted):

@@ -349,6 +349,8 @@ class _Machine:
 
     def called(self, function, args, how=CALLED):
         """The outcome of a call, as a symbol; plain containers as themselves."""
+        if type(args) in _NO_ARGUMENTS and type(function) is Global and function.module.startswith("__torch__"):
+            args = (args,)  # TorchScript makes a value of its enums so, and reads it with an unpickler of its own
         if type(args) in _NO_ARGUMENTS:
             raise TypeError("arguments that are a %s" % type(args).__name__)
         if type(function) is Global:
