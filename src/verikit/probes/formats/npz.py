@@ -24,6 +24,7 @@ def structure(file, layout):
 
 def records(file, directory, layout):
     """Each record by itself."""
+    directory.refused(zip_.ZIPFILE, layout)
     if not directory.entries:
         raise CannotSee("nothing_seen", "an archive of no records: no arrays")
     for entry, start in zip(directory.entries, directory.starts):

@@ -36,6 +36,7 @@ def structure(file, layout):
     if not any(name.endswith("/data.pkl") for name in directory.names()) and _other(file, directory, layout):
         return
     top = _top(directory, layout)
+    directory.refused(zip_.MINIZ, layout)
     crcs = _crcs(file, directory, top, layout)
     version(file, directory, top, crcs, layout)
     layout.byteorder = _byteorder(file, directory, top, crcs)
@@ -66,6 +67,9 @@ def _other(file, directory, layout):
     if what not in ("torch.export", "torch.package"):
         return False
     top = next(iter(directory.by_name)).partition("/")[0] + "/"
+    # torch.export read through zipfile up to torch 2.7, whose archives had other records.
+    older = "serialized_exported_program.json" in directory.by_name
+    directory.refused(zip_.ZIPFILE if older else zip_.MINIZ, layout)
     crcs = _crcs(file, directory, top, layout)
     layout.spans = zip_.Spans(directory, file.base, crcs)
     if what == "torch.package":

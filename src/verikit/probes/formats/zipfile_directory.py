@@ -1,8 +1,10 @@
 """ZIP archives by their directory: every record's place, size and CRC-32, from both ends, without reading the records.
 
 The directory at the end, the header before each record and the descriptor after it say the same thing thrice; a writer
-that died, a page that was zeroed and a record that was put in by hand show where they differ.
-Source: PKWARE's APPNOTE.TXT, sections 4.3 and 4.4; torch writes through miniz, numpy through zipfile.
+that died, a page that was zeroed and a record that was put in by hand show where they differ.  What a loader refuses or
+misreads though all three agree is told for the `Loader` that the format names.
+Source: PKWARE's APPNOTE.TXT, sections 4.3 and 4.4; torch reads and writes through miniz (third_party/miniz of PyTorch,
+`mz_zip_reader_read_central_dir`, `mz_zip_reader_extract_to_mem_no_alloc1`), numpy through zipfile (Lib/zipfile).
 """
 
 import struct
@@ -22,7 +24,23 @@ TAIL = 22 + 65535
 STORED, DEFLATED = 0, 8
 SMALL, STRETCH = 512, 1 << 16
 """Bytes of a record that it costs more to skip than to read, and most bytes of headers that are read at once."""
-ENCRYPTED, DESCRIPTOR = 0x1, 0x8
+ENCRYPTED, DESCRIPTOR, UTF8 = 0x1, 0x8, 0x800
+FLAGS = {0x1: "encrypted", 0x20: "a patch of other data", 0x40: "encrypted strongly", 0x2000: "masked"}
+"""Flags of a record that no loader here reads, in words."""
+NO_LOADER = sum(FLAGS)
+FOLDER = 0x10
+"""The attribute by which a directory says, from the days of DOS on, that a record is a folder."""
+NEWEST = 63
+"""Ten times the version of ZIP that zipfile reads up to; it reads one byte of the field."""
+ODD = 16
+"""Oddities of one kind that are kept."""
+
+Loader = namedtuple("Loader", "name methods refuses")
+"""Who reads an archive: the methods that it unpacks, None: not judged here; the kinds of oddity that it refuses or misreads."""
+
+MINIZ = Loader("torch", frozenset((0, 8)), frozenset(("flags", "disk", "folder")))
+ZIPFILE = Loader("zipfile", None, frozenset(("flags", "version", "name", "extra")))
+
 MOST = (1 << 64) - 1
 # A deflate stream gives at most 1,032 bytes for each of its own (zlib's technical notes).
 DEFLATE_RATIO = 1032
@@ -46,7 +64,23 @@ class Directory:
         self._text, self._ends = bytearray(), array("Q")
         self.methods, self.flags, self.crcs = array("H"), array("H"), array("I")
         self.stored, self.sizes, self.offsets, self.starts = array("Q"), array("Q"), array("Q"), array("Q")
-        self._by_name = None
+        self._by_name, self.odd = None, {}
+
+    def strange(self, kind, what):
+        """An oddity, which some loaders mind."""
+        rows = self.odd.setdefault(kind, [])
+        if len(rows) < ODD:
+            rows.append(what)
+
+    def refused(self, loader, layout):
+        """Tells what that loader refuses, or reads otherwise than it was written."""
+        for kind in sorted(loader.refuses.intersection(self.odd)):
+            for what in self.odd[kind]:
+                layout.fault("bad_header", what)
+        if loader.methods is not None and not loader.methods.issuperset(self.methods):
+            at = next(at for at, method in enumerate(self.methods) if method not in loader.methods)
+            what = "record %r is packed by ZIP method %d, which %s can't unpack: only stored and deflated records"
+            layout.fault("bad_header", what % (self[at].name, self.methods[at], loader.name))
 
     def add(self, raw, method, flags, crc, stored, size, offset):
         """One more record, whose name is these bytes."""
@@ -63,8 +97,9 @@ class Directory:
         """Puts the records in the order in which they lie in the file."""
         order = sorted(range(len(self)), key=self.offsets.__getitem__)
         if order != list(range(len(self))):
-            rows = [(self.raw(at), *self[at][1:]) for at in order]
+            rows, odd = [(self.raw(at), *self[at][1:]) for at in order], self.odd
             self.__init__()
+            self.odd = odd
             for row in rows:
                 self.add(*row)
 
@@ -156,8 +191,10 @@ def directory(file, layout):
     end = _end(file, layout)
     if end is None:
         return None
-    count, size, offset = end
+    count, size, offset, disks = end
     found = _records(file.exactly(offset, size, "the ZIP directory"), count, offset)
+    if disks != 1:
+        found.strange("disk", "the zip64 locator says that the ZIP archive is split over %d disks" % disks)
     _names(found, layout)
     found.sort()
     found.offset = offset
@@ -166,8 +203,8 @@ def directory(file, layout):
 
 
 def _end(file, layout):
-    """(records, size of the directory, its offset), by the end record; None if there is none."""
-    begin = max(0, file.size - TAIL)
+    """(records, size of the directory, its offset, disks), by the end record; None if there is none."""
+    disks, begin = 1, max(0, file.size - TAIL)
     tail = file.at(begin, TAIL)
     at = tail.rfind(b"PK\5\6")
     while at >= 0 and len(tail) - at < _END.size:
@@ -178,7 +215,7 @@ def _end(file, layout):
     _, disk, first, here, count, size, offset, comment = _END.unpack_from(tail, at)
     place, end = begin + at, begin + at
     if file.at(place - 20, 4) == b"PK\6\7":
-        place, count, size, offset = _end64(file, place, count, size, offset)
+        place, count, size, offset, disks = _end64(file, place, count, size, offset)
     elif disk or first or here != count:
         raise Broken("bad_header", "a ZIP archive split over several disks", place)
     extra = file.size - (end + _END.size + comment)
@@ -193,7 +230,7 @@ def _end(file, layout):
         raise Broken("mismatch", "the ZIP directory is not where its end record says", place)
     if offset + size > place:
         raise Broken("mismatch", "the end record puts the ZIP directory beyond itself", place)
-    return count, size, offset
+    return count, size, offset, disks
 
 
 def _end64(file, end, count, size, offset):
@@ -209,7 +246,7 @@ def _end64(file, end, count, size, offset):
     for plain, limit, long in ((count, 0xFFFF, row[7]), (size, 0xFFFFFFFF, row[8]), (offset, 0xFFFFFFFF, row[9])):
         if plain not in (limit, long):
             raise Broken("mismatch", "the two end records of the ZIP archive differ: %d and %d" % (plain, long), place)
-    return place, row[7], row[8], row[9]
+    return place, row[7], row[8], row[9], disks
 
 
 def _moved(file, end, place):
@@ -228,8 +265,11 @@ def _records(data, count, offset):
             raise Broken(
                 "bad_header", "the ZIP directory is damaged after %d of %d records" % (len(found), count), offset + at
             )
-        (_, _, _, flags, method, _, _, crc, stored, size, n, m, k, _, _, _, local) = unpack(data, at)
+        row = unpack(data, at)
+        (_, _, needed, flags, method, _, _, crc, stored, size, n, m, k, disk, _, outer, local) = row
         raw = data[at + length : at + length + n]
+        if flags & NO_LOADER or disk > 1 or outer & FOLDER or needed & 0xFF > NEWEST or m or not raw.isascii():
+            _strange(found, raw, data[at + length + n : at + length + n + m], row)
         if 0xFFFFFFFF in (stored, size, local):
             extra = data[at + length + n : at + length + n + m]
             stored, size, local = _zip64(extra, stored, size, local, offset + at)
@@ -242,6 +282,34 @@ def _records(data, count, offset):
     return found
 
 
+def _strange(found, raw, extra, row):
+    """Tells the directory what is odd about a record, so that loaders refuse it or read nothing of it."""
+    needed, flags, stored, disk, outer = row[2], row[3], row[8], row[13], row[15]
+    name = "record %r" % _name(raw)
+    for bit, word in FLAGS.items():
+        if flags & bit:
+            found.strange("flags", "%s is %s, by its flags" % (name, word))
+    if disk > 1:
+        found.strange("disk", "%s is on disk %d of a split archive" % (name, disk))
+    if outer & FOLDER and stored and not raw.endswith(b"/"):
+        found.strange("folder", name + " is marked as a folder in the ZIP directory: torch reads nothing of it")
+    if needed & 0xFF > NEWEST:
+        what = "%s asks for version %.1f of ZIP, which zipfile does not read"
+        found.strange("version", what % (name, (needed & 0xFF) / 10))
+    if flags & UTF8 and _name(raw).encode("utf-8", "replace") != raw:
+        found.strange("name", name + " has a name that is no UTF-8, though marked as such")
+    if not _fields(extra):
+        found.strange("extra", name + " has an extra field that reaches beyond its end")
+
+
+def _fields(extra):
+    """Whether the fields end where the extra bytes do, or less than a header before."""
+    at = 0
+    while at + 4 <= len(extra):
+        at += 4 + int.from_bytes(extra[at + 2 : at + 4], "little")
+    return at <= len(extra)
+
+
 def _name(raw):
     """The name as text; bytes that are no UTF-8 (old archives have code pages) stay told apart, and can be had back."""
     return raw.decode("utf-8", "surrogateescape")
@@ -252,6 +320,8 @@ def _zip64(extra, stored, size, local, where):
     at = 0
     while at + 4 <= len(extra):
         kind, length = struct.unpack_from("<2H", extra, at)
+        if at + 4 + length > len(extra):
+            raise Broken("bad_header", "a zip64 field is cut", where)
         if kind == 1:
             numbers = [number for (number,) in struct.iter_unpack("<Q", extra[at + 4 : at + 4 + length // 8 * 8])]
             try:
@@ -295,7 +365,7 @@ def _walk_records(file, found, end, layout):
         # What torch writes is known at a glance; all else is looked at closely.
         start = _start(data, raw, method, flags, (crc, stored, size), offset)
         if start is None:
-            start = _local(data, found[number], raw, layout)
+            start = _local(data, found, number, layout)
         if start + stored > end:
             layout.fault("overlap", "record %r reaches into the ZIP directory" % _name(raw), start)
         found.starts.append(min(start, MOST))
@@ -333,8 +403,9 @@ def _descriptor(crc, stored, size):
     return b"PK\x07\x08" + _DESCRIPTOR.pack(crc, stored, size) if max(stored, size) <= 0xFFFFFFFF else None
 
 
-def _local(data, entry, raw, layout):
+def _local(data, found, number, layout):
     """Where the data starts, by the local header, which must say what the directory says."""
+    entry, raw = found[number], found.raw(number)
     if len(data) < _LOCAL.size or data[:4] != b"PK\3\4":
         layout.fault("mismatch", "record %r has no header where the directory says" % entry.name, entry.offset)
         return entry.offset + _LOCAL.size + len(raw)
@@ -343,14 +414,14 @@ def _local(data, entry, raw, layout):
         layout.fault("mismatch", "record %r has another name in its own header" % entry.name, entry.offset)
     if (flags ^ entry.flags) & (ENCRYPTED | DESCRIPTOR) or method != entry.method:
         layout.fault("mismatch", "record %r has other flags in its own header" % entry.name, entry.offset)
-    if entry.flags & ENCRYPTED:
-        layout.fault("bad_header", "record %r is encrypted" % entry.name, entry.offset)
+    if (flags ^ entry.flags) & UTF8 and not raw.isascii():
+        found.strange("name", "record %r is marked as UTF-8 in one of its headers only" % entry.name)
     said = (crc, stored, size)
     known = (entry.crc, entry.stored, entry.size)
-    # With a descriptor zeros stand here; beyond 4 GiB the sizes are all ones and stand in an extra field.
-    if any(one not in (other, 0xFFFFFFFF) for one, other in zip(said, known)) and not (
-        flags & DESCRIPTOR and not any(said)
-    ):
+    # With a descriptor zeros stand here (in Info-ZIP but for the size, if known); beyond 4 GiB the sizes are all ones and
+    # stand in an extra field.
+    unsaid = (0xFFFFFFFF, 0) if flags & DESCRIPTOR else (0xFFFFFFFF,)
+    if any(one != other and one not in unsaid for one, other in zip(said, known)):
         layout.fault("mismatch", "record %r has another size or CRC in its own header" % entry.name, entry.offset)
     _sizes(entry, layout)
     return entry.offset + _LOCAL.size + n + m
@@ -359,6 +430,8 @@ def _local(data, entry, raw, layout):
 def _sizes(entry, layout):
     if entry.method == STORED and entry.stored != entry.size:
         layout.fault("bad_size", "record %r is stored, but has two sizes" % entry.name, entry.offset)
+    if entry.size and not entry.stored:
+        layout.fault("bad_size", "record %r unpacks to something, but has no bytes" % entry.name, entry.offset)
     if entry.method == DEFLATED and entry.size > DEFLATE_RATIO * entry.stored + 64:
         layout.fault("bad_size", "record %r claims to unpack to more than deflate can hold" % entry.name, entry.offset)
 
