@@ -405,3 +405,35 @@ YOLO = "\r".join(
     for n in range(5)
 )
 add("nan-columns-of-drawn-lines", "failed", *[("@@" if e == 4 else "||" if e > 4 else "") + YOLO % ((e, *(["nan"] * 2 if e > 3 else ["1.2", "2.3"])) * 5) for e in range(1, 8)], kind="nan_loss")  # fmt: skip
+
+# What looks like a cause or an end and is none: a small tool's complaint, advice at the start, a tracker's first words, a summary.
+
+IMPORT = "ImportError: /e/flash_attn_2_cuda.cpython-311-x86_64-linux-gnu.so: undefined symbol: _ZN3c105ErrorC2E"
+WANDB = [
+    "wandb: Tracking run with wandb version 0.19.8",
+    "wandb: Run data is saved locally in /h/wandb/run-2",
+    "wandb: Syncing run dpo-r3",
+    "[INFO|trainer.py:2414] 2025-09-25 18:01:49,113 >> ***** Running training *****",
+]
+TRITON = "triton-1  | E0515 13:40:09.4335{n} 1 {what}"
+rows(
+    "beside-the-cause-",
+    ("a-small-tool", "failed", {"alive": False, "kind": "import_error"}, ["df: /root/.triton/autotune: No such file or directory", trace(IMPORT)]),
+    ("a-launchers-defaults", "failed", {"alive": False, "kind": "auth"}, ["The following values were not passed to `accelerate launch` and had defaults used instead:", "	`--num_processes` was set to a value of `2`", trace("requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://hub/m/config.json")]),
+    ("what-a-server-makes-of-it", "failed", {"alive": False}, ["triton-1  | W0515 13:40:04.533549 1 metrics.cc:706] \"Unable to get power limit for GPU 0.\"", "@@" + TRITON.format(n=1, what='logging.cc:40] "IRuntime::deserializeCudaEngine: Error Code 6: API Usage Error (The engine plan file is generated on an incompatible device, expecting compute 8.9 got compute 8.0, please rebuild.)"'), TRITON.format(n=2, what="model_lifecycle.cc:654] \"failed to load 'reranker' version 1: Internal: unable to load plan file to auto complete config: /models/reranker/1/model.plan\""), "triton-1  | error: creating server: Internal - failed to load all models", "triton-1 exited with code 1"]),
+    ("a-warning-before-it", "failed", {"alive": False}, ["2025-06-11 07:02:16.231807551 [W:onnxruntime:log, tensorrt_execution_provider.h:92 log] CUDA lazy loading is not enabled in /opt/ort/config.json", "@@" + "E0612 07:14:11.400000 1 model_lifecycle.cc:654] \"failed to load 'ranker' version 1: Internal: onnx runtime error 1: Load model from /models/ranker/1/model.onnx failed: protobuf parsing failed\""]),
+)  # fmt: skip
+add("bar-at-zero-behind-a-trackers-words", "hung", *WANDB, "  0%|          | 0/381 [00:00<?, ?it/s]", idle=4200.0)
+TASK = "(TaskRunner pid=7788) "
+QUOTE = [
+    TASK + row
+    for row in (
+        "[response] Let me run it:",
+        "```",
+        "Segmentation fault (core dumped)",
+        "RuntimeError: NCCL communicator was aborted on rank 3.",
+        "```",
+        "[score] 1.0",
+    )
+]
+add("quoted-by-a-worker", "running", *[f"{TASK}step:{n} - actor/entropy:0.22" for n in range(9)], *QUOTE, f"{TASK}step:9 - actor/entropy:0.2")  # fmt: skip

@@ -27,7 +27,7 @@ LAST_WORDS, COMPLAINT, HANDLED = (re.compile(one) for one in (tables.LAST_WORDS,
 VAGUE, PASSING = re.compile(tables.VAGUE), re.compile("%s|%s|%s" % (tables.ANNOUNCED, tables.CLOSING, tables.PRODUCT))
 TRIES = re.compile(r"\b(?:[Rr]etry|[Aa]ttempt|[Tt]ry) #?(\d{1,4}) ?(?:of|/) ?(\d{1,4})\b")
 CURED = re.compile(tables.CURED)
-QUIET = re.compile(r"\b(?:WARN(?:ING)?|INFO|NOTICE|DEBUG)\b")
+QUIET = re.compile(r"\[W:|\b(?:WARN(?:ING)?|INFO|NOTICE|DEBUG)\b")
 WORD = re.compile(r"[A-Za-z_][\w.+-]{2,}")
 COMMON = frozenset(tables.COMMON.split())
 MARK, STATUS, NEGATED = re.compile(tables.MARK), re.compile(tables.STATUS), re.compile(tables.NEGATED)
@@ -136,7 +136,7 @@ def root_of(lines):
     loud = any(how == PLAIN and not 0 < level < 40 for how, level in zip(hows, levels))
     weights = [_weight(texts, hows, place, loud and 0 < level < 40) for place, level in enumerate(levels)]
     place = weights.index(max(weights))
-    return _innermost(lines, place), hows[place]
+    return _innermost(lines, place), min(hows[place], MILD) if 0 < levels[place] < 40 else hows[place]
 
 
 def _own_level(text):

@@ -170,6 +170,8 @@ def _last_event(story):
     """The last count of work; a figure in a last sentence that never counted before is none."""
     for place in range(len(story.progress) - 1, -1, -1):
         event = story.progress[place]
+        if event[2] == "bar" and event[3] == 0 and not event[6]:
+            return event  # a bar that is drawn at 0 begins a work
         if event[3] == event[4] or not _first_time(story, event, place):
             return event
     return None

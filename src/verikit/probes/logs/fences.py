@@ -14,13 +14,17 @@ LINES = 400
 
 OPEN, CLOSE = re.compile(tables.FENCE_OPEN + r"\s*$"), re.compile(tables.FENCE_CLOSE + r"\s*$")
 TURN_BEGINS, TURN_ENDS = re.compile(tables.TURN_BEGINS), re.compile(tables.TURN_ENDS)
+OF_SPEAKERS = ("worker", "worker-rank", "ray-daemon", "rank", "mpirun", "numbered", "srun", "pod", "compose", "host")
+"""Envelopes that only say who speaks: a text may stand behind them, line by line."""
+
 OF_TEXT = ("level", "basic")
 """Envelopes that may be the text's own words; a time or a rank is the program's."""
 
 
 def opened(line, stripped):
     """The `Fence` that a line opens; None if it opens none."""
-    if stripped[0] in "`~<-=>[" and len(stripped) < 100 and not line.dressed and OPEN.match(stripped):
+    bare = all(name in OF_SPEAKERS for name in line.dressed)
+    if stripped[0] in "`~<-=>[" and len(stripped) < 100 and bare and OPEN.match(stripped):
         begins = stripped[:2] if stripped[:2] in tables.FENCE_ENDS else stripped[0]
         return Fence(line, tables.FENCE_ENDS[begins])
     turn = "<" in stripped and TURN_BEGINS.search(stripped)

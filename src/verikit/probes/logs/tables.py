@@ -213,6 +213,7 @@ BENIGN: "tuple[tuple[str, ...], ...]" = (
     ("advice", "line", r"^(?:\(Background on this error|warnings\.warn\(|For debugging consider|Compile with `?TORCH_USE_CUDA_DSA|CUDA kernel errors might be asynchronously|Device-side assertion tracking|If you (?:are|suspect|see|want|encounter|get|run)|This (?:might|may|can|could|usually) |It usually means|Possible (?:causes?|reasons?)|Some (?:common|possible) causes|See documentation|Try (?:reducing|increasing|setting)|Please (?:check|see|refer|make sure|note)|Hint:|hint:|Note:|NOTE:|Tip:|Potential root causes|To (?:enable|fix|resolve|avoid|debug) |\(\d\) )", "", "", "pytorch, ray"),
     ("names", "line", r"^(?:export |declare |\+ |\w+=\S*$|[\w.]+: (?:bool|int|str|float|None|True|False)\b)", "", "", "own set"),
     ("variables", "line", r"NCCL_ASYNC_ERROR_HANDLING|crash_dump|ignore[-_]errors|error_rate|on[-_]error|raise_error|errors=", "NCCL_ASYNC|crash_dump|error", "", "own set"),
+    ("accelerate-defaults", "line", r"^The following values were not passed to `accelerate launch`", "", "", "accelerate"),
     ("ctest-skipped", "line", r"^The following tests did not run:", "", "", "ctest lists the skipped ones"),
     ("counters", "line", r"(?<!\d\.)\b(?:0|no|zero|without) (?:errors?|failures?|failed|exceptions?|warnings?)\b|\b(?:errors?|failed|failures?|exceptions?|wrong|nan iterations|exc_info)[\"']?\s*[=:]\s*(?:0\b(?!\.\d*[1-9])|\[\]|null|None|none|[\"']?<?nil>?\b|\"\")", "rror|ail|xcept|arning|rong|nan iter|exc_info", "", "own set"),
     ("tooling", "line", r"^(?:(?:fatal: )?(?:not a git repository|No names found, cannot describe)|ERROR: pip's dependency|srun: warning|mesg: |stty: |bash: cannot set terminal|bash: no job control|tput: |Lmod |perl: warning|locale: )", "", "", "known"),
@@ -368,7 +369,7 @@ SIDECARS = (
 NOT_READY = r"\b(?:[Ii]ssues?|[Dd]oc(?:s|umentation)|[Hh]elp|[Rr]eport|[Tt]utorial|[Gg]uide|FAQ|[Bb]ugs?|[Tt]icket|[Aa]ccess)\b(?=[^\n]{0,80}://)|\b(?:[Ss]tarting|[Ll]aunching|[Ww]aiting for (?!requests|connections|clients|work)|[Cc]onnect(?:ing|ed)|[Ww]ill|[Tt]rying|[Mm]etrics|[Dd]ashboard|[Dd]ebug\w*|[Nn]ot|[Ff]ail\w*|[Rr]endezvous|[Mm]aster|[Cc]oordinator|[Ss]tore|[Pp]roxy|[Tt]racking|[Pp]rofil\w*|[Tt]ensor[Bb]oard|[Uu]sing)\b"
 
 # Ends that were none.
-UNFINISHED = r"(?<!0 )\b[Ll]ost\b|\baborted\b|\bfailed \d+ times\b|\b[Ss]kipped\W*$|\b[Nn](?:ot|OT) (?:yet |all )?(?:done|complete|finished|COMPLETE|FINISHED|DONE)|\b[Ii]ncomplete\b"
+UNFINISHED = r"\bRun data is saved locally\b|(?<!0 )\b[Ll]ost\b|\baborted\b|\bfailed \d+ times\b|\b[Ss]kipped\W*$|\b[Nn](?:ot|OT) (?:yet |all )?(?:done|complete|finished|COMPLETE|FINISHED|DONE)|\b[Ii]ncomplete\b"
 NOT_DONE = (
     UNFINISHED
     + r"|\bwith (?:\w+ )?(?:errors?|failures?|exceptions?)\b|\b(?:exit|return)(?:ed)?(?: with)?(?: code| status)?[ =:]+-?[1-9]|\b(?:ERRORS?|FAIL(?:URES?)?|errors?|failures?)=[1-9]|FAILED|TIMEOUT|CANCELLED|OUT_OF_MEMORY|[Uu]nsuccessful|(?<!x)[Ff]ailed\b(?! ?[=:]? ?0)(?<!0 failed)"

@@ -192,7 +192,8 @@ def _end(story, done):
     """Whether a marker of the end stands at the end: hardly anything was counted behind it, and nothing begun."""
     if done is None or _moved(story, done["line"], 3) or story.last - done["line"] > END_LINES:
         return False
-    if any(event[6] and event[0] > done["line"] for event in story.progress):
+    begun = [event for event in story.progress if event[6] or (event[2] == "bar" and event[3] == 0)]
+    if any(event[0] > done["line"] for event in begun):
         return False
     if _said_before(story, done) or _goes_on(story, done["line"]) or (_prepared(story, done) and more_to_come(story)):
         return False
@@ -399,8 +400,9 @@ def _first(signs):
 
     def rank(sign):
         late = sign["role"] == "unclear" and echoed is not None and echoed < sign["line"]
-        # A bare order to end that comes behind others' failures is their effect.
-        return ROLES["messenger"] if late else ROLES.get(sign["role"], 4), sign["line"]
+        # A bare order to end that comes behind others' failures is their effect; a script may do without its small tools.
+        small = sign["role"] in CAUSES and TOOL.match(sign["text"]) is not None
+        return ROLES["messenger"] if late else ROLES["unclear"] if small else ROLES.get(sign["role"], 4), sign["line"]
 
     return min(signs, key=rank)
 
@@ -491,7 +493,10 @@ ABORTED, EFFECT = re.compile(tables.ABORTED), re.compile(tables.EFFECT)
 OF_OTHERS = ("connection_refused", "rendezvous", "nccl_timeout", "nccl_system")
 """Kinds that tell of another who was not there: it may have said before why not."""
 
-SECOND_HAND = ("watchdog", "trtllm-assert", "mpi-start")
+SHARP = ("auth", "no_space", "quota", "permission_denied", "cuda_oom", "host_oom", "import_error", "address_in_use")
+"""Kinds that are causes, whatever they were met in."""
+
+SECOND_HAND = ("watchdog", "trtllm-assert", "mpi-start", "triton-model")
 """Signs that sum up what a line before them said of its cause."""
 
 QUOTING = ("pip-end",)
@@ -510,7 +515,7 @@ def _in_own_words(story, signs, failure, end):
         return next(sign for sign in reversed(signs) if _ended_thread(sign, failure))
     held = _held(story, signs, failure)
     if held:
-        return _first(held)
+        return _in_own_words(story, signs, dict(_first(held), contained=False), end)
     endured = _endured(story, signs, failure)
     if failure["role"] == "messenger" and endured:
         return _first(endured)
@@ -518,7 +523,7 @@ def _in_own_words(story, signs, failure, end):
     if told is None or told[0].number == failure["line"]:
         return failure
     line, how = told
-    if _second_hand(failure) and (how < PLAIN or 0 < line.level < 40):
+    if _second_hand(failure) and how < PLAIN:
         return failure  # it has words of its own: only plain ones outweigh them
     return _words_of(line)
 
@@ -599,6 +604,8 @@ def _second_hand(failure):
 
 def _waited(failure):
     """Whether an exception tells of something that was not there, or did not come: another may have said why."""
+    if failure["kind"] in SHARP:
+        return False
     return (failure["trace"] or failure["id"].startswith("exc-")) and EFFECT.search(failure["text"]) is not None
 
 
