@@ -255,7 +255,7 @@ BROKEN = {
             {"optimizer_state_dict": {"single_partition_of_fp32_groups": [torch.zeros(64)], "zero_stage": 2}},
             c / "global_step1000" / (Z % (1, 0)),
         ),
-        "64 on others",
+        "64 elements on rank 1, 100 on others",
     ),
     "deepspeed: a rank of another run": (
         "deepspeed", lambda c: cut_into(c / "global_step1000", {(1, 0): 4, (2, 1): 8}), "their partition_count is 4 and 8",

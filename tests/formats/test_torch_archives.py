@@ -304,8 +304,8 @@ SCRIPT = {
     "constants": (lambda name: name.endswith("constants.pkl"), "without constants.pkl"),
     "all code": (lambda name: "/code/" in name, "without the code of __torch__."),
     "the code of one class": (
-        lambda name: name.endswith("linear.py"),
-        "there is no code/__torch__/torch/nn/modules/linear.py",
+        lambda name: "/nn/modules/linear" in name,
+        "there is no code/__torch__/torch/nn/modules/linear",
     ),
     "constants and code": (lambda name: "/code/" in name or name.endswith("constants.pkl"), "without constants.pkl"),
 }

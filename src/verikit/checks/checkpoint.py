@@ -204,20 +204,31 @@ class CheckpointIntact(Check):
 
 
 def _faults(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
-    """One sentence for each fault, the gravest first."""
+    """One sentence for each fault: what would run code first, then what others may follow from before these."""
     if check.pickle == "safe":
         yield from _unsafe(check, facts)
     cut = [row for row in facts["files"] if any(fault["kind"] == "truncated" for fault in row["faults"])]
-    for row in cut:
-        yield _subject(facts, row, _truncated(check, facts, row))
-    yield from _size_fault(check, facts, cut)
+    told = list(_told(check, facts)) + [(_RANKS["truncated"], words) for words in _size_fault(check, facts, cut)]
+    yield from (words for _, words in sorted(told, key=lambda row: row[0]))
+    yield from _unmet(check, facts)
+
+
+def _told(check: CheckpointIntact, facts: Facts) -> Iterator[tuple[int, str]]:
+    """Each fault that the probe has found, in words, with its rank: a file that a folder lacks comes before the rest."""
     for row in facts["files"]:
         for fault in row["faults"]:
-            if fault["kind"] != "truncated":
-                yield _subject(facts, row, fault["what"] + _hints(row))
+            words = _truncated(check, facts, row) if fault["kind"] == "truncated" else fault["what"] + _hints(row)
+            yield _rank(fault), _subject(facts, row, words)
     for fault in (facts["folder"] or {}).get("faults", ()):
-        yield fault["what"]
-    yield from _unmet(check, facts)
+        yield 2 if fault["kind"] == "missing" else _rank(fault), fault["what"]
+
+
+# A file that is something else, or cut, or gone, or holds nothing, explains what is then amiss in others that speak of it.
+_RANKS = {"pointer": 0, "error_page": 0, "packed": 0, "truncated": 1, "empty": 2}
+
+
+def _rank(fault: Facts) -> int:
+    return _RANKS.get(fault["kind"], 3)
 
 
 def _subject(facts: Facts, row: Facts, words: str) -> str:

@@ -172,10 +172,24 @@ def gather(place, path, look):
     """({relative path: Layout}, Layout of the folder or None) of what the path names."""
     if MAGIC & set(path) and not exists(place, path):
         return _of_glob(place, path, look)
-    kind = kind_of(place.stat(path).st_mode)
+    try:
+        kind = kind_of(place.stat(path).st_mode)
+    except FileNotFoundError:
+        target = _pointed_at(place, path)
+        if target is None:
+            raise
+        raise CannotSee("missing", "%s is a link that points to nothing: %s is not there" % (path, target)) from None
     if kind == "a directory":
         return _of_folder(place, path, look)
     return _of_file(place, path, look)
+
+
+def _pointed_at(place, path):
+    """Where a link points; None for what is none."""
+    try:
+        return place.readlink(path)
+    except OSError:
+        return None
 
 
 def exists(place, path):
@@ -376,7 +390,9 @@ def _member(place, base, member, owner, look):
         layout = read(place, os.path.join(base, member.path), look, member)
     except (FileNotFoundError, NotADirectoryError):
         if member.required:
-            owner.fault("missing", "%s is missing" % member.path)
+            target = _pointed_at(place, os.path.join(base, member.path))
+            why = "" if target is None else ": it is a link that points to nothing, %s" % target
+            owner.fault("missing", "%s is missing%s" % (member.path, why))
         return None
     except OSError as error:
         owner.unseen(cause_of(error), "%s: %s" % (member.path, error.strerror))
@@ -387,12 +403,18 @@ def _member(place, base, member, owner, look):
         else:
             owner.unseen(error.cause, error.reason)
         return None
-    if member.size is not None and layout.size != member.size and layout.needed is None:
-        _wrong_size(layout, member.size)
-    if member.least is not None and layout.size < member.least and layout.needed is None:
-        layout.shortfall(member.least, "other files of the checkpoint count on more of it")
+    if layout.needed is None and not any(row["kind"] in signs.OTHER for row in layout.faults):
+        _expected(layout, member)
     layout.expected = member
     return layout
+
+
+def _expected(layout, member):
+    """Its size is what the checkpoint says of it."""
+    if member.size is not None and layout.size != member.size:
+        _wrong_size(layout, member.size)
+    elif member.least is not None and layout.size < member.least:
+        layout.shortfall(member.least, "other files of the checkpoint count on more of it")
 
 
 def _wrong_size(layout, size):
@@ -492,8 +514,12 @@ def _sized(place, path):
 
 
 def _as_told(window, layout, member):
-    """Reads a member by the module that its checkpoint names."""
+    """Reads a member by the module that its checkpoint names, unless a pointer or a page stands in its place."""
     layout.format, layout.parts = member.module, member.parts
+    sign = signs.in_place(window.at(0, formats.HEAD)) if member.module != "plain" else None
+    if sign:
+        _instead(sign, layout)
+        return
     told(layout, formats.load(member.module).structure, window, layout)
 
 
@@ -507,8 +533,7 @@ def _structure(window, layout):
     sign = signs.instead(head, window.size)
     if sign and (layout.format is None or sign[0] == "pointer"):
         layout.format = None
-        layout.fault(sign[0], sign[1])
-        layout.notes.update({"pointer": sign[2]} if sign[2] else {})
+        _instead(sign, layout)
         return
     if layout.format is None:
         _unrecognised(head, wanted, layout)
@@ -519,6 +544,12 @@ def _structure(window, layout):
     if layout.faults:
         layout.notes["hints"] = signs.hints(window)
     _hollow(layout)
+
+
+def _instead(sign, layout):
+    """Tells what it is instead of what it should be, and what a pointer says of the file itself."""
+    layout.fault(sign[0], sign[1])
+    layout.notes.update({"pointer": sign[2]} if sign[2] else {})
 
 
 def _hollow(layout):

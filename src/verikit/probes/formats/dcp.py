@@ -13,7 +13,7 @@ import json
 import os
 import posixpath
 
-from verikit.probes.formats import copies, folders, pickle_walk
+from verikit.probes.formats import copies, folders, pickle_walk, signs
 from verikit.probes.formats.layout import Broken, Window, elements, nbytes_of
 from verikit.probes.place import CannotSee
 
@@ -58,6 +58,7 @@ def _metadata(place, folder, layout):
         data = Window(file, size).at(0, size)
     if not data:
         raise Broken("truncated", ".metadata is empty", 0)
+    signs.refuse(data, ".metadata")
     walk = pickle_walk.walk(data, layout, ".metadata")
     if walk.end != len(data):
         layout.fault("trailing", "{:,} bytes follow the pickle in .metadata".format(len(data) - walk.end))

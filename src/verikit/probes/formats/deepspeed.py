@@ -34,7 +34,7 @@ def structure(place, folder, names, layout):
     if "latest" not in names:
         layout.fault("missing", LOST)
         return
-    tag = folders.text_of(place, folder, "latest")
+    tag = folders.said_in(place, folder, "latest")
     if not tag or "/" in tag or tag in (".", "..") or "\0" in tag:
         layout.fault("bad_header", "`latest` names no folder: %.80r" % tag)
         return
@@ -173,9 +173,10 @@ def _partitions(layout, states):
         last = max(lengths)
         full = Counter(length for rank, length in lengths.items() if rank != last)
         if len(full) > 1:
-            odd = min(full, key=full.get)
-            what = "the partition %.100r has %d elements on some ranks, %d on others"
-            layout.fault("mismatch", what % (name, max(full, key=full.get), odd))
+            usual = Counter(lengths.values()).most_common(1)[0][0]
+            odd = min(rank for rank, length in lengths.items() if length != usual and rank != last)
+            what = "the partition %.100r has %d elements on rank %d, %d on others"
+            layout.fault("mismatch", what % (name, lengths[odd], odd, usual))
         elif full and 2 * lengths[last] < max(full) and max(full) - lengths[last] > 4 * len(lengths) + PADDING:
             what = "the partition %.100r of the last rank has %d elements, of the others %d: more than padding"
             layout.fault("mismatch", what % (name, lengths[last], max(full)))

@@ -18,9 +18,18 @@ def text_of(place, folder, name, limit=4096):
     return data.decode("utf-8", "surrogateescape").strip()
 
 
+def said_in(place, folder, name, limit=4096):
+    """The same of a file without which the rest can't be found; `Broken` where a pointer or a page stands in its place."""
+    data = place.read(os.path.join(folder, name), max(limit, TEXT_LIMIT), name)
+    signs.refuse(data, name)
+    if len(data) > limit:
+        raise CannotSee("bound_reached", "%s has more than the %d bytes that are read of such a file" % (name, limit))
+    return data.decode("utf-8", "surrogateescape").strip()
+
+
 def json_of(place, folder, name):
     """The JSON object in a file; anything else is `Broken`, naming the file."""
-    text = text_of(place, folder, name, TEXT_LIMIT)
+    text = said_in(place, folder, name, TEXT_LIMIT)
     if not text.strip("\0"):
         raise Broken("empty", "%s is empty" % name if not text else "%s is all zeros" % name)
     try:

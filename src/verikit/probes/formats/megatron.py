@@ -36,7 +36,7 @@ def structure(place, folder, names, layout):
             layout.warn("missing", "%s is missing" % TRACKER)
         _iteration(place, folder, names, "", layout)
         return
-    text = folders.text_of(place, folder, TRACKER)
+    text = folders.said_in(place, folder, TRACKER)
     inner = "release" if text == "release" else "iter_%07d" % int(text) if text.isdigit() and len(text) < 12 else None
     if inner is None:
         layout.fault("bad_header", "%s says %.80r, which is neither a number nor `release`" % (TRACKER, text))

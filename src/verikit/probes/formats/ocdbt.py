@@ -10,7 +10,7 @@ import json
 import os
 import struct
 
-from verikit.probes.formats import zstd
+from verikit.probes.formats import signs, zstd
 from verikit.probes.formats.layout import Broken, Window
 from verikit.probes.place import CannotSee
 
@@ -61,6 +61,7 @@ def _framed(place, path, offset, length, magic):
         window = Window(file, file.seek(0, 2))
         size = window.size if length is None else length
         name = os.path.basename(path)
+        signs.refuse(window.at(0, 4096), name)
         if size > LIMIT:
             raise CannotSee("bound_reached", "%s has a node of %d bytes" % (name, size))
         data = window.exactly(offset, size, name)

@@ -43,6 +43,7 @@ INNER = {
     "sparse": {1: "tensor", 2: "tensor"},
 }
 MODEL_FIELDS = frozenset((1, 2, 3, 4, 5, 6, 7, 8, 14, 20, 25, 26))
+VARINTS = frozenset((1, 5))  # of these: ir_version and model_version; the others are text, bytes or messages
 DEPTH = 100  # protobuf's own
 TENSORS = 1 << 20
 SHA1 = re.compile(r"^[0-9a-f]{40}$")
@@ -95,6 +96,18 @@ class _Walk:
             self.cut(value, end, number)
         return number, wire, value
 
+    def top(self, end, seen):
+        """A field of the model. Behind a whole model what is no field of one was appended, or is what is left of one."""
+        where = self.cursor.offset
+        try:
+            return self.field(end)
+        except Broken as error:
+            if not (seen.get(7) and seen.get(8)) or _of_model(self.cursor.window.at(where, 2)):
+                raise
+            what = "{} last field, and {} no field of a model: appended, or left of something else"
+            left = plural(end - where, "byte follows the", "bytes follow the"), "is" if end - where == 1 else "are"
+            raise Broken("trailing", what.format(*left), where) from error
+
     def cut(self, needed, end, number):
         where = self.cursor.offset
         if needed > self.cursor.end:
@@ -112,7 +125,7 @@ class _Walk:
             raise CannotSee("bound_reached", "messages nested more than %d deep" % DEPTH)
         seen, inner, named = {}, INNER[name], set()
         while self.cursor.offset < end:
-            number, wire, value = self.field(end)
+            number, wire, value = self.field(end) if name != "model" else self.top(end, seen)
             seen[number] = seen.get(number, 0) + 1
             if wire != 2 or number not in inner:
                 self.over(wire, value)
@@ -201,7 +214,9 @@ class _Walk:
             return
         dtype, bits = TYPES[kind]
         if any(axis >= 1 << 63 for axis in dims) or elements(dims) * max(bits, 1) >= 1 << 63:
-            layout.fault("bad_size", "%s has no size: %s %s" % (what, dtype, dims))
+            dims = [axis - (1 << 64) if axis >= 1 << 63 else axis for axis in dims]  # int64, as protobuf writes it
+            why = "an axis is negative" if min(dims) < 0 else "more bits than 63 bits count"
+            layout.fault("bad_size", "%s has no size: %s %s: %s" % (what, dtype, dims, why))
             return
         nbytes = (elements(dims) * bits + 7) // 8
         full = [number for number, field in stored.items() if field.nbytes or field.most]
@@ -233,6 +248,12 @@ class _Walk:
     def expect(self, what, dtype, dims, nbytes, found):
         if nbytes != found:
             self.layout.fault("bad_size", "%s %s%s takes %d bytes, %d are stored" % (what, dtype, dims, nbytes, found))
+
+
+def _of_model(data):
+    """Whether a field that begins with these bytes, a tag, is one of a model's."""
+    tag = data[0] & 0x7F | ((data[1] if len(data) > 1 else 0) << 7 if data[0] > 0x7F else 0)
+    return tag >> 3 in MODEL_FIELDS and tag & 7 == (0 if tag >> 3 in VARINTS else 2)
 
 
 class Stored:

@@ -46,7 +46,7 @@ def structure(place, folder, names, layout):
             _tree(place, path, inner, prefix, layout)
         elif "metadata" in inner:  # of the handler for JSON
             layout.tree[item] = "JSON"
-            json_of = folders.text_of(place, path, "metadata", folders.TEXT_LIMIT)
+            json_of = folders.said_in(place, path, "metadata", folders.TEXT_LIMIT)
             ocdbt.parsed(json_of, prefix + "metadata")
         elif any(word in layout.notes.get("handlers", {}).get(item, "") for word in KNOWN):
             layout.fault("missing", "the item %r holds nothing of what its handler writes" % item)

@@ -13,6 +13,7 @@ from verikit.probes.formats.layout import Broken, plural
 
 LIMIT = 64 << 20
 SHOWN = 4
+KINDS = {list: "list", str: "text", int: "number", float: "number", bool: "truth value"}
 
 OTHERS = re.compile(r"^(?:adapter_model|optimizer|scheduler|scaler|training_args|rng_state)\b")
 """Files of tensors that are no weights of the model, and that no loader of weights takes in."""
@@ -25,8 +26,13 @@ def structure(file, layout):
     """It is JSON with a map of names to files within the folder, none of them empty."""
     value = json_file.parsed(file, LIMIT)
     named = value.get("weight_map") if type(value) is dict else None
-    if type(named) is not dict or not named:
-        raise Broken("bad_header", "the index has no weight_map" if named is None else "its weight_map is empty")
+    if named is None:
+        raise Broken("bad_header", "the index has no weight_map")
+    if type(named) is not dict:
+        what = "its weight_map is a %s, where a map of names to files is expected"
+        raise Broken("bad_header", what % KINDS.get(type(named), "value"))
+    if not named:
+        raise Broken("bad_header", "its weight_map is empty")
     if not all(type(path) is str and path for path in named.values()):
         raise Broken("bad_header", "the weight_map has a name without a file")
     _no_twice(file, named, layout)

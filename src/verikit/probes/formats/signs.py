@@ -6,6 +6,8 @@ Source of the pointer's form: docs/spec.md of git-lfs.
 
 import re
 
+from verikit.probes.formats.layout import Broken
+
 STRICT = {
     ".safetensors": "safetensors",
     ".npy": "npy",
@@ -46,6 +48,12 @@ PACKED = (
     (b"Rar!", "RAR"),
 )
 
+OTHER = ("pointer", "error_page", "packed", "zeros")
+"""Kinds of fault that say what a file is instead: it holds nothing of what it should, so nothing else is told of it."""
+LINES = 3
+"""Line feeds, of both ends of a broken file together, that are enough to tell a text-mode copy: one in 10^7 by chance."""
+PAIRS = 4
+
 _POINTER = re.compile(rb"^oid sha256:([0-9a-f]{64})\s*$.*?^size (\d{1,19})\s*$", re.M | re.S)
 
 
@@ -70,13 +78,35 @@ def _pointer(head):
     return "pointer", what + " (git lfs pull, or download it anew)", told
 
 
-def _page(text, head):
+def in_place(head):
+    """The same of a file that its checkpoint names, whatever that should hold: a pointer, or a page that a server sent."""
+    if head.startswith(b"version https://git-lfs"):
+        return _pointer(head)
+    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    return _answer(text) if text[:1] == b"<" else None
+
+
+def refuse(data, name):
+    """`Broken`, naming the file, where a pointer or a page stands in its place."""
+    found = in_place(data[:4096])
+    if found:
+        raise Broken(found[0], "%s: %s" % (name, found[1]))
+
+
+def _answer(text):
     start = text[:512].lower()
     if start.startswith((b"<!doctype html", b"<html")) or b"<html" in start:
         return "error_page", "it is an HTML page: %s" % _excerpt(text), {}
     if start.startswith((b"<?xml", b"<error")):
         return "error_page", "it is an XML document, as object stores answer: %s" % _excerpt(text), {}
-    if start[:1] in (b"{", b"[") and b"\0" not in head:
+    return None
+
+
+def _page(text, head):
+    found = _answer(text)
+    if found:
+        return found
+    if text[:1] in (b"{", b"[") and b"\0" not in head:
         return "error_page", "it is JSON: %s" % _excerpt(text), {}
     if head and not head.strip(b"\0"):
         return "zeros", "its first {:,} bytes are zeros".format(len(head)), {}
@@ -96,16 +126,31 @@ def hints(file):
     told = []
     if len(head) >= 512 and not head[:512].strip(b"\0"):
         told.append("its beginning is zeros")
-    if len(tail) >= 512 and not tail[-512:].strip(b"\0"):
+    if len(tail) >= 512 and not tail[-512:].strip(b"\0") and head[257:262] != b"ustar":  # a tar ends so
         told.append("its end is zeros: space that was set aside and never written, or lost in a crash")
     for data in (head, tail):
         if data.count(b"\xef\xbf\xbd") > max(8, len(data) // 200):
             told.append("bytes were taken for UTF-8 text and written back")
             break
+    if _recoded(head) and _recoded(tail):
+        told.append("its bytes were taken for Latin-1 text and written as UTF-8")
     lines = head.count(b"\n") + tail.count(b"\n")
-    if lines >= 8 and lines == head.count(b"\r\n") + tail.count(b"\r\n"):
+    if lines >= LINES and lines == head.count(b"\r\n") + tail.count(b"\r\n"):
         told.append("each line feed has a carriage return before it: it went through a text-mode copy")
     return told
+
+
+def _recoded(data):
+    """Whether every byte above 127 is half of a pair that UTF-8 makes of one, controls among them, which no text has."""
+    high = len(data.translate(None, _PLAIN))
+    pairs = _PAIR.findall(data)
+    return (
+        len(pairs) >= PAIRS and high - 2 * len(pairs) < 2 and any(pair[1] < 0xA0 for pair in pairs if pair[0] == 0xC2)
+    )
+
+
+_PAIR = re.compile(rb"[\xc2\xc3][\x80-\xbf]")
+_PLAIN = bytes(range(128))
 
 
 def wanted(path):
