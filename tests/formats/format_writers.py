@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 import os
 import pathlib
 import shutil
@@ -292,6 +293,12 @@ def megatron_ranks(root, step=500, tensor=2, pipeline=2):
     return root
 
 
+def random_state():
+    """What the Trainer keeps of each rank."""
+    numpy = np.random.RandomState(0).get_state()
+    return {"python": random.Random(0).getstate(), "numpy": numpy, "cpu": torch.random.get_rng_state()}
+
+
 def trainer(folder, *, step=500, ranks=1, weights=None, only_model=False):
     """The folder of the Trainer: weights, AdamW's state with real moments, scheduler, random state, trainer_state.json."""
     folder.mkdir(parents=True)
@@ -308,7 +315,7 @@ def trainer(folder, *, step=500, ranks=1, weights=None, only_model=False):
         torch.save({"last_epoch": step, "_step_count": step + 1}, folder / "scheduler.pt")
         for rank in range(ranks):
             name = "rng_state.pth" if ranks == 1 else f"rng_state_{rank}.pth"
-            torch.save({"cpu": torch.random.get_rng_state()}, folder / name)
+            torch.save(random_state(), folder / name)
     return folder
 
 

@@ -112,10 +112,45 @@ def relate(layout, members):
                 "mismatch", "parts of different runs or times: %s is %s" % (key, " and ".join(sorted(values)[:4]))
             )
     optim = {name: part for name, part in states.items() if OPTIM.match(name) and not part.faults}
+    _held(layout, states)
+    _alike(layout, optim)
     _partitions(layout, optim)
     copies.tell(optim, layout)
     whole = {name: part for name, part in states.items() if MODEL.match(name) and MODEL.match(name).group(1) is None}
     copies.tell(whole, layout, matrices=2)
+
+
+# By whom it is written, `_save_zero_checkpoint` and `save_checkpoint`, and asked for when it is loaded.
+HOLDS = ((OPTIM, "optimizer_state_dict"), (MODEL, "module"))
+
+
+def _held(layout, states):
+    """Every file has what is loaded out of it."""
+    for name, part in states.items():
+        if part.faults or part.unknowns or type(part.root) not in (dict, list, tuple):
+            continue
+        for form, key in HOLDS:
+            if form.match(name) and (type(part.root) is not dict or key not in part.root):
+                layout.fault("missing", "%s lacks %r, which is loaded from it" % (name, key))
+            elif form is OPTIM and form.match(name) and part.root[key] in ({}, None):
+                layout.fault("empty", "%s has nothing in %r" % (name, key))
+
+
+def _alike(layout, optim):
+    """One code writes the states of all ranks, so what others have in theirs, none lacks."""
+    keys = {name: _keys(part) for name, part in optim.items()}
+    keys = {name: found for name, found in keys.items() if found}
+    usual = Counter(key for found in keys.values() for key in found)
+    for name, found in keys.items():
+        lost = sorted(key for key, count in usual.items() if key not in found and 2 * count > len(keys))
+        if lost:
+            what = "%s lacks %s in its optimizer_state_dict, which other ranks have"
+            layout.fault("missing", what % (name, ", ".join(map(repr, lost[:3]))))
+
+
+def _keys(part):
+    states = part.root.get("optimizer_state_dict") if type(part.root) is dict else None
+    return {key for key in states if type(key) is str} if type(states) is dict else set()
 
 
 def _world(layout, states):

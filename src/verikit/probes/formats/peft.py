@@ -8,7 +8,7 @@ An adapter of no tensors, or of tensors without elements, is what a save under Z
 import re
 
 from verikit.probes.formats import folders
-from verikit.probes.formats.layout import elements
+from verikit.probes.formats.layout import elements, plural
 
 LAYER = re.compile(r"^(.*?\b(?:layers?|h|blocks?)\.)(\d{1,4})\.(.+)$")
 FILES = ("adapter_model.safetensors", "adapter_model.bin")
@@ -52,9 +52,24 @@ def relate(layout, members):
         if part.tensors:
             _modules(layout, part)
         if layout.notes.get("peft_type") == "LORA":
+            _any(layout, part)
             _pairs(layout, part)
             if layout.notes.get("every layer"):
                 _layers(layout, part)
+
+
+def _any(layout, part):
+    """Some tensor is LoRA's, by its name. Without one, what was trained is modules in full, or tokens by their number."""
+    if not part.tensors or any("lora" in row.name.lower() for row in part.tensors):
+        return
+    parts = {word for row in part.tensors for word in row.name.split(".")}
+    whole = any(parts.issuperset(name.split(".")) for name in layout.notes["modules_to_save"])
+    targets = [name for name in layout.notes["target_modules"] if parts.issuperset(name.split("."))]
+    if not (whole or targets or "token_adapter" in parts):
+        what = "adapter_config.json says LORA, and none of the %s is of LoRA or of a module that it names, %.100r first"
+        layout.fault("mismatch", what % (plural(len(part.tensors), "tensor", "tensors"), part.tensors[0].name))
+    elif targets or layout.notes["target_modules"]:
+        layout.unseen("ambiguous", "adapter_config.json says LORA, but no tensor has a name of LoRA's")
 
 
 def _modules(layout, part):

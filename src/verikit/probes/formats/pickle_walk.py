@@ -9,14 +9,15 @@ Protocols 0 to 5.  Source: Lib/pickletools.py and Lib/pickle.py of CPython; wher
 (what is forgiven), the walk forgives what either does, so that nothing hides from it that an unpickler would do.  What
 both refuse makes no sense: a number that is called, an item of a text that is set, a key that can't be hashed.
 
-Bounds: opcodes, depth of marks, size of one value; beyond them `CannotSee("bound_reached")`.  Memory is that of what is
-built: a value used a thousand times is there once.  Long texts and bytes stay in the file, as `Long`.
+Bounds: opcodes, depth of marks, size of one value, memory of all, values that calls would make; beyond them
+`CannotSee("bound_reached")`.  A value used a thousand times is there once.  Long texts and bytes stay in the file, as `Long`.
 """
 
 import re
 import struct
 
 from verikit.probes.formats.layout import Broken, uncollected
+from verikit.probes.formats.pickle_growth import MAKES, MAKES_LATER
 from verikit.probes.formats.pickle_names import may_hold_members
 from verikit.probes.place import CannotSee
 
@@ -25,6 +26,20 @@ DEPTH = 20000
 UNFOLDED = 10**9
 """Values that a pickle may come to when each use of a shared one is counted: a nest of lists that hold each other ten
 times over is small until somebody prints, copies or compares it."""
+
+MEMORY, EACH, MOST = 18 << 20, 14, 512 << 20
+"""Bytes that what is built may take: so many, and so many more for each byte of the pickle, but never more than the last.
+
+Of what torch and its trainers write, a byte stands for 2 to 5; for up to 14 in tables of short words. In a pickle of nothing
+but empty dicts it is 80.
+"""
+STRETCH = 1 << 14
+"""Opcodes after which it is counted what all that is held takes."""
+
+# What values take in CPython on 64 bits, with their place in what holds them: (itself, each item).
+TUPLE, LIST, DICT = (48, 8), (64, 9), (72, 56)
+NUMBER, TEXT, CALL, NAME, PLACE = 32, 56, 144, 450, 8
+KEPT = 100  # in a dict or set of the walk's own
 
 ROOM = 1 << 16
 """Numbers in the memo that even a short pickle may give out: an unpickler has room for so many."""
@@ -69,12 +84,15 @@ class Global:
 
 
 class Call:
-    """What an unpickler would get by calling `function(*args)`, then giving it `state` and `items`."""
+    """What an unpickler would get by calling `function(*args)`, then giving it `state` and `items`.
 
-    __slots__ = ("args", "function", "items", "state")
+    size: values or bytes that it would come to beyond its arguments, as far as these tell: of `list(range(n))`.
+    """
 
-    def __init__(self, function, args):
-        self.function, self.args, self.state, self.items = function, args, None, None
+    __slots__ = ("args", "function", "items", "size", "state")
+
+    def __init__(self, function, args, size=0):
+        self.function, self.args, self.state, self.items, self.size = function, args, None, None, size
 
     @property
     def name(self):
@@ -145,12 +163,12 @@ def walk(data, layout=None, where="", start=0, opcodes=OPCODES, build=None, idio
     try:
         with uncollected():
             machine.run(opcodes)
-            _bounded_nest([machine.walk.root, machine.hashed])
+            _bounded_nest([machine.walk.root, machine.hashed], machine.left())
         if machine.walk.buffers:
             what = "%d of its values are in buffers that whoever loads it must give beside it (NEXT_BUFFER)"
             raise Broken("out_of_band", what % machine.walk.buffers)
-    except (IndexError, struct.error):
-        raise Broken("bad_pickle", "the pickle breaks off at byte %d" % machine.at, machine.at) from None
+    except (IndexError, struct.error) as error:
+        raise Broken("bad_pickle", _broken_off(machine, error), machine.at) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Broken(
             "bad_pickle", "the pickle makes no sense at byte %d: %s" % (machine.at, error), machine.at
@@ -162,30 +180,65 @@ def walk(data, layout=None, where="", start=0, opcodes=OPCODES, build=None, idio
     return machine.walk
 
 
-def _bounded_nest(root):
-    """Refuses what is nested too deep, or unfolds to too much; each container is entered once."""
-    known, todo = {}, [(root, None)]  # {id: (values that it unfolds to, levels)}
-    while todo:
-        item, parts = todo.pop()
-        if parts is None:
-            if id(item) not in known:
-                known[id(item)] = 1, 1  # for when it holds itself
-                parts = [part for part in _held(item) if type(part) in _NESTS]
-                todo.append((item, parts))
-                todo.extend((part, None) for part in parts if id(part) not in known)
-        elif parts:
-            sizes, levels = zip(*(known[id(part)] for part in parts))
-            known[id(item)] = 1 + sum(sizes), 1 + max(levels)
-            if known[id(item)][0] > UNFOLDED:
-                raise CannotSee("bound_reached", "a pickle that unfolds to more than {:,} values".format(UNFOLDED))
-            if known[id(item)][1] > DEPTH:
-                raise CannotSee("bound_reached", "a pickle nested more than %d deep" % DEPTH)
+class _Cut(IndexError):
+    """The pickle has fewer bytes than an opcode takes."""
+
+
+def _broken_off(machine, error):
+    """Why the walk ended on an index that is not there: the bytes are at their end, or the stack is."""
+    at, data = machine.at, machine.data
+    short = data[at : at + 1] in (b"q", b"h", b"K") and at + 1 >= len(data)
+    if isinstance(error, (_Cut, struct.error)) or at >= len(data) or short:
+        return "the pickle breaks off at byte %d" % at
+    return "the pickle makes no sense at byte %d: it takes more from the stack than lies there" % at
+
+
+def _bounded_nest(root, room):
+    """Refuses what is nested too deep, or unfolds to too much; each container is entered once. room: bytes left for it."""
+    known = {}  # {id: (values that it unfolds to, levels)}
+    path = [[None, iter(root), 0, 0]]
+    while path:
+        here = path[-1]
+        for part in here[1]:
+            if type(part) not in _NESTS:
+                continue
+            found = known.get(id(part)) or _shallow(part)
+            if found is None:
+                known[id(part)] = 1, 1  # for when it holds itself
+                path.append([id(part), iter(_held(part)), 0, 0])
+                break
+            _add(here, found)
+        else:
+            path.pop()
+            if path:
+                known[here[0]] = found = 1 + here[2], 1 + here[3]
+                _add(path[-1], found)
+        if len(known) * 2 * KEPT > room:
+            raise CannotSee("bound_reached", "a pickle of more than {:,} containers".format(len(known)))
+        if len(path) > DEPTH:
+            raise CannotSee("bound_reached", "a pickle nested more than %d deep" % DEPTH)
+
+
+def _add(here, found):
+    here[2] += found[0]
+    here[3] = max(here[3], found[1])
+    if here[2] > UNFOLDED:
+        raise CannotSee("bound_reached", "a pickle that unfolds to more than {:,} values".format(UNFOLDED))
+    if here[3] > DEPTH:
+        raise CannotSee("bound_reached", "a pickle nested more than %d deep" % DEPTH)
+
+
+def _shallow(item):
+    """What a small container without others in it unfolds to; most are so, and need not be remembered."""
+    if type(item) is Call or len(item) > 4 or any(type(part) in _NESTS for part in _held(item)):
+        return None
+    return 1, 1
 
 
 def _held(item):
     if type(item) is dict:
         return item.values()
-    return (item.args, item.state, item.items) if type(item) is Call else item if type(item) in _NESTS else ()
+    return (item.args, item.state, item.items) if type(item) is Call else item
 
 
 _NESTS = frozenset((dict, list, tuple, Call))
@@ -196,7 +249,8 @@ class _Machine:
 
     def __init__(self, data, start, build, idioms=None):
         self.data, self.at, self.stack, self.marks = data, start, [], []
-        self.memo, self.fetched = {}, _fetched(data)  # only what may be fetched again is kept
+        self.room, self.taken, self.made = min(MOST, MEMORY + EACH * len(data)), 0, 0
+        self.memo, self.asked = {}, _asked(data)  # only what may be fetched again is kept
         self.numbered, self.beyond = 0, set()  # numbers given out so far: all below the one, and those
         self.build = dict(_PLAIN, **build) if build else _PLAIN
         self.idioms, self.idiom, self.begins = idioms or {}, None, NOTHING
@@ -205,10 +259,18 @@ class _Machine:
         self.hashed = []  # nests that are keys, or of sets: an unpickler walks all that they unfold to
 
     def run(self, opcodes):
+        for done in range(0, opcodes, STRETCH):
+            if self.stretch(min(STRETCH, opcodes - done)):
+                return
+            self.left()
+        raise CannotSee("bound_reached", "a pickle of more than %d opcodes" % opcodes)
+
+    def stretch(self, opcodes):
+        """Takes so many opcodes; whether the last was STOP."""
         # A state dict of 10^5 tensors has 3,200,000 opcodes: the ten commonest are handled here, in the order
         # of how often torch writes them, the others by table.
         data, memo, table, at, end = self.data, self.memo, _TABLE, self.at, len(self.data)
-        fetched = self.fetched
+        asked, most, taken = self.asked, len(self.asked), 0
         unpack_int = struct.Struct("<i").unpack_from
         unpack_size = struct.Struct("<I").unpack_from
         try:
@@ -220,7 +282,7 @@ class _Machine:
                     else:
                         index, at = data[at + 1], at + 2
                     item = self.stack[-1]
-                    if index == self.numbered and index not in fetched and not self.beyond:
+                    if index == self.numbered and not (index < most and asked[index]) and not self.beyond:
                         self.numbered += 1
                     else:
                         self.remember(index, item)
@@ -228,20 +290,24 @@ class _Machine:
                     self.stack.append(data[at + 1])
                     at += 2
                 elif op == 0x68:  # BINGET
-                    index, at = data[at + 1], at + 2
+                    index = data[at + 1]
+                    if index not in memo:
+                        raise _unset(index)
+                    at += 2
                     item = memo[index]
                     self.stack.append(item)
                     if item is self.begins:
                         at = self.idiom.take(self, at) or at
                 elif op == 0x58:  # BINUNICODE
                     size = unpack_size(data, at + 1)[0]
+                    if at + 5 + size > end:
+                        raise _Cut
                     at += 5
-                    if at + size > end:
-                        raise IndexError
                     self.stack.append(
                         data[at : at + size].decode("utf-8", "surrogatepass") if size < LONG else Long("text", at, size)
                     )
                     at += size
+                    taken += TEXT + (size if size < LONG else 0)
                 elif op == 0x28:  # MARK
                     self.marks.append(self.stack)
                     self.stack = []
@@ -252,10 +318,12 @@ class _Machine:
                     items = tuple(self.stack)
                     self.stack = self.marks.pop()
                     self.stack.append(items)
+                    taken += TUPLE[0] + len(items) * TUPLE[1]
                     at += 1
                 elif op == 0x86:  # TUPLE2
                     second = self.stack.pop()
                     self.stack[-1] = (self.stack[-1], second)
+                    taken += TUPLE[0] + 2 * TUPLE[1]
                     at += 1
                 elif op == 0x52:  # REDUCE
                     args = self.stack.pop()
@@ -263,25 +331,42 @@ class _Machine:
                     at += 1
                 elif op == 0x4A:  # BININT
                     self.stack.append(unpack_int(data, at + 1)[0])
+                    taken += NUMBER
                     at += 5
                 elif op == 0x2E:  # STOP
-                    self.at = at
                     self.walk.root, self.walk.end = self.stack.pop(), at + 1
-                    return
+                    return True
                 else:
                     self.at = at + 1
                     table[op](self)
                     at = self.at
-            raise CannotSee("bound_reached", "a pickle of more than %d opcodes" % opcodes)
+            return False
         finally:
             self.at = min(at, end)
+            self.taken += taken
+
+    # Bounds.
+
+    def left(self):
+        """The bytes that are left for what is built; refuses what takes more."""
+        left = self.room - self.taken - PLACE * (len(self.stack) + sum(map(len, self.marks)))
+        if left < 0:
+            what = "a pickle of {:,} bytes whose values take more than {:,} MiB"
+            raise CannotSee("bound_reached", what.format(len(self.data), self.room >> 20))
+        return left
+
+    def makes(self, size):
+        """So many values or bytes would be made by a call, beside those that opcodes push."""
+        self.made += size
+        if self.made > UNFOLDED:
+            raise CannotSee("bound_reached", "a pickle that unfolds to more than {:,} values".format(UNFOLDED))
 
     # Reading.
 
     def take(self, size):
         data = self.data[self.at : self.at + size]
         if size < 0 or len(data) < size:
-            raise IndexError
+            raise _Cut
         self.at += size
         return data
 
@@ -291,17 +376,18 @@ class _Machine:
     def line(self):
         end = self.data.find(b"\n", self.at)
         if end < 0:
-            raise IndexError
+            raise _Cut
         line, self.at = self.data[self.at : end], end + 1
         return line
 
     def long(self, kind, size):
         """Text or bytes of that size, or where they are."""
         if size > len(self.data) - self.at:
-            raise IndexError
+            raise _Cut
         if size >= LONG:
             self.at += size
             return Long(kind, self.at - size, size)
+        self.taken += size
         data = bytes(self.take(size))
         return data.decode("utf-8", "surrogatepass") if kind == "text" else data
 
@@ -317,8 +403,15 @@ class _Machine:
             raise CannotSee("bound_reached", "a pickle of %d bytes that numbers a value %d" % (len(self.data), index))
         else:
             self.beyond.add(index)
-        if index in self.fetched:
+            self.taken += KEPT
+        if index < len(self.asked) and self.asked[index]:
             self.memo[index] = item
+            self.taken += KEPT
+
+    def recall(self, index):
+        if index not in self.memo:
+            raise _unset(index)
+        self.stack.append(self.memo[index])
 
     def memoize(self):
         # MEMOIZE numbers by how many there are; PUT may have left numbers out before.
@@ -341,6 +434,7 @@ class _Machine:
         item = self.names.get(key)
         if item is None:
             item = self.names[key] = Global(*_today(module, attribute))
+            self.taken += NAME
             if item.name in self.idioms:
                 self.idiom, self.begins = self.idioms[item.name](self), item
         if "." in attribute and len(self.walk.hidden) < 64:
@@ -368,13 +462,30 @@ class _Machine:
             plain = build(args) if build else None
             if plain is not None:
                 if plain and type(plain) in _HASHING:
-                    self.set_of(plain)
+                    self.made_plain(plain)
                 return plain
-        elif type(function) is Call and function.name == GETATTR:
+            return self.call(function, args)
+        if type(function) is Call and function.name == GETATTR:
             function.function.use = CALLED  # a member is a value; what is called was a method
         elif type(function) in _VALUES:
             raise TypeError("a %s is called" % type(function).__name__)
+        self.taken += CALL
         return Call(function, args)
+
+    def call(self, function, args):
+        """A call of a name, which may make more than its arguments hold."""
+        self.taken += CALL
+        size = MAKES[function.name](args) if function.name in MAKES else 0
+        if size and function.name not in MAKES_LATER:
+            self.makes(size)
+        return Call(function, args, size)
+
+    def made_plain(self, plain):
+        """A dict or list in place of a call: a copy of what the arguments hold."""
+        self.taken += len(plain) * (DICT if type(plain) is dict else LIST)[1]
+        self.set_of(plain)
+        if len(plain) > STRETCH:
+            self.left()
 
     def nested(self, args):
         """The storage in a file of torch's that is the argument, all pickles of which are walked; None: it is none."""
@@ -386,12 +497,13 @@ class _Machine:
         roots, at = [], 0
         for _ in range(5):  # magic number, protocol, sys_info, the storage, the list of storages
             machine = _Machine(item, at, None)
-            machine.level = 1
+            machine.level, machine.room, machine.made = 1, self.left(), self.made
             try:
                 machine.run(LONG)
             finally:
                 machine.settle()
                 self.join(machine.walk)
+                self.taken, self.made = self.taken + machine.taken, machine.made
                 self.walk.buffers += machine.walk.buffers
             roots.append(machine.walk.root)
             at = machine.walk.end
@@ -415,12 +527,13 @@ class _Machine:
 
     def set_items(self, target, items):
         """`target[key] = value` for the flat list key, value, key, value …"""
+        self.taken += len(items) * DICT[1] // 2
         if type(target) is dict:
             for at in range(0, len(items), 2):
                 target[self.keyed(items[at])] = items[at + 1]
         elif type(target) is Call:
-            pairs = [(items[at], items[at + 1]) for at in range(0, len(items), 2)]
-            target.items = (target.items or []) + pairs
+            target.items = target.items or []
+            target.items.extend((items[at], items[at + 1]) for at in range(0, len(items), 2))
         elif type(target) is list:
             for at in range(0, len(items), 2):
                 if type(items[at]) in _VALUES:  # what is no number in its range, an unpickler refuses too
@@ -443,30 +556,44 @@ class _Machine:
         return items
 
     def extend(self, target, items):
+        self.taken += len(items) * LIST[1]
         if type(target) is list:
             target.extend(items)
         elif type(target) is Call:
-            target.items = (target.items or []) + items
+            target.items = target.items or []
+            target.items.extend(items)
         elif items and (type(target) in _FIXED or type(target) is dict):
             raise TypeError("items are appended to a %s" % type(target).__name__)
         else:
             _changed(target)
 
 
-def _fetched(data):
-    """Numbers in the memo that may be asked for again, some more than will be: the rest need not be kept.
+def _unset(index):
+    return ValueError("it fetches number %d of the memo, which was never set" % index)
+
+
+def _asked(data):
+    """A byte for each number of the memo, 1 where it may be asked for again: the rest need not be kept. More than will be.
 
     Each array's arguments are put there and never fetched; at 10^5 tensors that is half of all memory.
     """
-    found = set(range(256))
-    long = (int.from_bytes(match.group(1), "little") for match in _LONG_GET.finditer(data))
-    found.update(number for number in long if number <= max(len(data), ROOM))
+    asked, most = bytearray(b"\1" * 256), max(len(data), ROOM)
+    for number in _fetched(data):
+        if 0 <= number <= most:
+            if number >= len(asked):
+                asked.extend(bytes(number + 1 - len(asked)))
+            asked[number] = 1
+    return asked
+
+
+def _fetched(data):
+    for match in _LONG_GET.finditer(data):
+        yield int.from_bytes(match.group(1), "little")
     for match in _TEXT_GET.finditer(data):
         try:
-            found.add(_index(match.group(1)))
+            yield _index(match.group(1))
         except ValueError:  # no number: no fetch
             continue
-    return found
 
 
 # Any byte may be an opcode, so matches may overlap. Digits are whatever int() takes for some.
@@ -557,13 +684,18 @@ def _unknown(machine):
     raise ValueError("there is no opcode 0x%02x" % machine.data[machine.at - 1])
 
 
-def _push(value):
-    return lambda machine: machine.stack.append(value() if callable(value) else value)
+def _push(value, takes=0):
+    def push(machine):
+        machine.taken += takes
+        machine.stack.append(value() if callable(value) else value)
+
+    return push
 
 
-def _pushed(read):
+def _pushed(read, takes=TEXT):
     def push(machine):
         item = read(machine)  # before the stack is looked up: reading may put another in its place
+        machine.taken += takes
         machine.stack.append(item)
 
     return push
@@ -573,6 +705,7 @@ def _tuple(size):
     def build(machine):
         if len(machine.stack) < size:
             raise IndexError
+        machine.taken += TUPLE[0] + size * TUPLE[1]
         machine.stack[-size:] = [tuple(machine.stack[-size:])]
 
     return build
@@ -633,7 +766,9 @@ def _stack_global(machine):
 
 def _extension(form, size):
     def read(machine):
-        machine.walk.hidden.append("extension code %d of copyreg" % machine.number(form, size))
+        code = machine.number(form, size)
+        if len(machine.walk.hidden) < 64:
+            machine.walk.hidden.append("extension code %d of copyreg" % code)
         return machine.named("copyreg", "_extension_registry")
 
     return read
@@ -743,18 +878,18 @@ for _op, _act in {
     b"0": _pop,
     b"1": lambda machine: machine.marked(),
     b"2": lambda machine: machine.stack.append(machine.stack[-1]),
-    b"F": _pushed(lambda machine: float(machine.line())),
-    b"I": _pushed(_int_line),
-    b"L": _pushed(_int_line),
-    b"M": _pushed(lambda machine: machine.number("<H", 2)),
-    b"G": _pushed(lambda machine: machine.number(">d", 8)),
+    b"F": _pushed(lambda machine: float(machine.line()), NUMBER),
+    b"I": _pushed(_int_line, NUMBER),
+    b"L": _pushed(_int_line, NUMBER),
+    b"M": _pushed(lambda machine: machine.number("<H", 2), NUMBER),
+    b"G": _pushed(lambda machine: machine.number(">d", 8), NUMBER),
     b"N": _push(None),
     b"\x88": _push(True),
     b"\x89": _push(False),
     b")": _push(()),
-    b"]": _push(list),
-    b"}": _push(dict),
-    b"\x8f": _push(list),
+    b"]": _push(list, LIST[0]),
+    b"}": _push(dict, DICT[0]),
+    b"\x8f": _push(list, LIST[0]),
     b"\x8a": _pushed(_binary_long("<B", 1)),
     b"\x8b": _pushed(_binary_long("<i", 4)),
     b"S": _pushed(_string_line),
@@ -791,8 +926,8 @@ for _op, _act in {
     b"\x90": _add_items,
     b"P": _pushed(lambda machine: _persistent(machine, machine.line().decode("utf-8", "replace"))),
     b"Q": _pushed(lambda machine: _persistent(machine, machine.stack.pop())),
-    b"g": _pushed(lambda machine: machine.memo[_index(machine.line())]),
-    b"j": _pushed(lambda machine: machine.memo[machine.number("<I", 4)]),
+    b"g": lambda machine: machine.recall(_index(machine.line())),
+    b"j": lambda machine: machine.recall(machine.number("<I", 4)),
     b"p": lambda machine: machine.remember(_index(machine.line()), machine.stack[-1]),
     b"\x94": lambda machine: machine.memoize(),
 }.items():
@@ -808,7 +943,7 @@ def _protocol(machine):
 def _frame(machine):
     """How many bytes belong together: an unpickler reads them all before it looks at the first."""
     if int.from_bytes(machine.take(8), "little") > len(machine.data) - machine.at:
-        raise IndexError
+        raise _Cut
 
 
 _TABLE[0x80] = _protocol

@@ -17,6 +17,9 @@ from verikit.probes.formats.torch_tensors import View, storage_named, view_of
 NUMBERS = 7
 """What is numbered: the key, the storage's id, sizes, strides, the OrderedDict, the arguments, the tensor."""
 
+TAKES = 160
+"""Bytes of memory of a `View` and its key, in the lists that hold it."""
+
 _GET = b"(?:h.|j....)"
 _INT = b"(?:K.|M..|J....)"
 _SIZES = b"\\(?" + _INT + b"*[\x85\x86\x87t)]"  # with MARK and TUPLE, or of the one opcode for as many
@@ -59,13 +62,14 @@ class Tensor(Idiom):
         numbers = range(machine.numbered, machine.numbered + len(numbered) // self.width)
         if not self.implied and numbered != _PACK[len(numbers)](*numbers):
             return None
-        if machine.beyond or not machine.fetched.isdisjoint(numbers) or size[0] != len(key):
+        if machine.beyond or machine.asked.find(1, numbers.start, numbers.stop) >= 0 or size[0] != len(key):
             return None
         opcodes = word, pid, sizes, strides, hooks
         form = self.forms.get(opcodes) or self._learn(machine, opcodes)
         if form is None or len(machine.marks) + 2 > DEPTH:
             return None
         machine.numbered = numbers.stop
+        machine.taken += TAKES
         machine.stack[-1] = view = View(key.decode("ascii"), form)
         machine.walk.persistent.append(view)
         return found.end()

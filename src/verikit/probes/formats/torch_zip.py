@@ -36,12 +36,11 @@ def structure(file, layout):
     if not any(name.endswith("/data.pkl") for name in directory.names()) and _other(file, directory, layout):
         return
     top = _top(directory, layout)
-    directory.refused(zip_.MINIZ, layout)
-    crcs = _crcs(file, directory, top, layout)
-    version(file, directory, top, crcs, layout)
-    layout.byteorder = _byteorder(file, directory, top, crcs)
-    layout.spans = zip_.Spans(directory, file.base, crcs)
-    data = zip_.content(file, directory, top + "data.pkl", PICKLE_LIMIT, crcs)
+    try:
+        crcs, data = _opened(file, directory, top, layout)
+    except Broken:
+        _dangers(file, directory, top, layout)
+        raise
     pickle = walk(data, layout, "data.pkl", build=torch_tensors.BUILD, idioms=torch_idiom.TENSORS)
     if pickle.end < len(data):
         layout.fault("trailing", "{:,} bytes follow the pickle in data.pkl".format(len(data) - pickle.end))
@@ -53,6 +52,25 @@ def structure(file, layout):
     optimizer.judge(layout)
     if lightning.MARK in layout.tree:
         lightning.judge(layout)
+
+
+def _opened(file, directory, top, layout):
+    """(Whether CRCs are to be believed, the bytes of data.pkl), where all that torch reads before them is right."""
+    directory.refused(zip_.MINIZ, layout)
+    crcs = _crcs(file, directory, top, layout)
+    version(file, directory, top, crcs, layout)
+    layout.byteorder = _byteorder(file, directory, top, crcs)
+    layout.spans = zip_.Spans(directory, file.base, crcs)
+    return crcs, zip_.content(file, directory, top + "data.pkl", PICKLE_LIMIT, crcs)
+
+
+def _dangers(file, directory, top, layout):
+    """What the pickles of a broken archive would do all the same: torch compares no CRC before it runs them."""
+    try:
+        walk(zip_.content(file, directory, top + "data.pkl", PICKLE_LIMIT, compare=False), layout, "data.pkl")
+        _pickles(file, directory, top, False, layout)
+    except (Broken, CannotSee):
+        pass  # the names up to there are told
 
 
 def _other(file, directory, layout):
@@ -128,6 +146,11 @@ def _identity(file, directory, top, crcs, layout):
         return
     entries = [entry for entry in directory if entry.size and entry.name != name]
     if any(fold(entry.crc for entry in order) == int(text[20:]) for order in _orders(entries, top)):
+        return
+    if crcs and fold([0] * len(entries)) == int(text[20:]):
+        what = "written with CRCs switched off, and zipped anew: its CRCs speak for its bytes from then on only"
+        layout.notes["crc"] = "anew"
+        layout.warn("crc_off", what)
         return
     what = "the records are not those that its writer listed in .data/serialization_id"
     if _plain(entries, top) or (

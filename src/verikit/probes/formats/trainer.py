@@ -94,6 +94,7 @@ def relate(layout, members):
                 "empty", "the weight %.100r has no elements (%s): gathered from a shard?" % (row.name, list(row.shape))
             )
     _roles(members, layout)
+    _held(members, layout)
     file = members.get("optimizer.pt")
     if file is not None and layout.notes.get("step"):
         _states(file, layout)
@@ -140,6 +141,51 @@ def _roles(members, layout):
         found = next((what for what, shown in MARKS if shown(part)), None) if wanted and not part.faults else None
         if found and found != wanted:
             layout.fault("mismatch", "%s holds %s, not %s" % (path, found, wanted))
+
+
+RANDOM = frozenset(("python", "numpy", "cpu"))
+"""Of `_save_rng_state`, which puts a state of each into every file, and asks for each when it loads one."""
+
+
+def _held(members, layout):
+    """The files of the training state hold what is loaded out of them."""
+    for path, part in members.items():
+        if "/" in path or part.faults or part.unknowns or type(part.root) not in (dict, list, tuple):
+            continue
+        if path == "optimizer.pt":
+            _optimizer(part.root, layout)
+        elif path == "rng_state.pth" or RANK.match(path):
+            _random(path, part.root, layout)
+        elif path == "scheduler.pt" and not part.root:
+            layout.warn("empty", "scheduler.pt holds nothing: the learning rate would begin anew")
+
+
+def _optimizer(root, layout):
+    """One of torch's, or several; what of such a one lacks its half can't be loaded. Others have forms of their own."""
+    items = [item for _, item in optimizer.found(root)]
+    half = {key for key in ("state", "param_groups") if type(root) is dict and key in root}
+    if not items and len(half) == 1:
+        other = ({"state", "param_groups"} - half).pop()
+        layout.fault("missing", "optimizer.pt has %r, but no %r, of which it is one half" % (*half, other))
+    elif not items:
+        what = "optimizer.pt holds no optimizer (`state` and `param_groups`): lost, or of a form that is not known here"
+        layout.unseen("ambiguous", what)
+    elif not all(item["param_groups"] and all(map(_listing, item["param_groups"])) for item in items):
+        layout.unseen("ambiguous", "optimizer.pt has groups of parameters that list none: lost, or of a form of its own")
+
+
+def _listing(group):
+    return type(group) is not dict or "params" in group
+
+
+def _random(path, root, layout):
+    lacks = sorted(RANDOM - set(root)) if type(root) is dict else []
+    if not root:
+        layout.fault("empty", "%s holds no random state" % path)
+    elif lacks and len(lacks) < len(RANDOM):
+        layout.fault("missing", "%s lacks the random state of %s, which is loaded from it" % (path, " and ".join(lacks)))
+    elif lacks or type(root) is not dict:
+        layout.unseen("ambiguous", "%s holds none of the random states that the Trainer keeps there" % path)
 
 
 def _states(file, layout):
