@@ -95,7 +95,7 @@ def _training() -> dict[str, object]:
     return {"model_state_dict": model.state_dict(), "optimizer_state_dict": optimizer.state_dict(), "step": 20000}
 
 
-def _rng() -> dict[str, object]:
+def rng() -> dict[str, object]:
     import random
 
     return {"python": random.getstate(), "numpy": np.random.get_state(), "cpu": torch.random.get_rng_state()}
@@ -377,7 +377,7 @@ GOOD: dict[str, Good] = {
     "quantized": Good(torch_zip(_quantized)),
     "sparse": Good(torch_zip(_sparse)),
     "on the meta device": Good(torch_zip(lambda: {"m": torch.empty(3, 4, device="meta")})),
-    "random state": Good(torch_zip(_rng)),
+    "random state": Good(torch_zip(rng)),
     "numpy inside": Good(torch_zip(_numpy)),
     "argparse.Namespace inside": Good(torch_zip(lambda: {"args": argparse.Namespace(lr=1), "w": torch.ones(2)})),
     "a counter, a deque, a set": Good(

@@ -198,7 +198,8 @@ def test_states_of_an_optimizer(tmp_path, states, verdict):
     folder.mkdir()
     save_file({"a": torch.zeros(2), "b": torch.zeros(2)}, folder / "model.safetensors")
     (folder / "trainer_state.json").write_text('{"global_step": 5}')
-    for name, value in {"optimizer.pt": adam(states), "scheduler.pt": {}, "rng_state.pth": {}}.items():
+    states_of = {"optimizer.pt": adam(states), "scheduler.pt": {"last_epoch": 5}, "rng_state.pth": corpus.rng()}
+    for name, value in states_of.items():
         torch.save(value, folder / name)
 
     found = look(folder)

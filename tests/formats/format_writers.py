@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 import os
 import pathlib
+import random
 import shutil
 import struct
 import warnings

@@ -791,7 +791,6 @@ def test_files_in_the_place_of_others(tmp_path, one, other):
     A whole file of a Trainer's folder under the name of another is FAIL: what it holds is told by its keys.
     """
     path = w.trainer(tmp_path / "checkpoint-500")
-    torch.save({"python": (3, (), None), "cpu": torch.random.get_rng_state()}, path / "rng_state.pth")
     assert look(path).verdict is PASS
 
     (path / other).write_bytes((path / one).read_bytes())

@@ -93,8 +93,8 @@ def relate(layout, members):
             layout.fault(
                 "empty", "the weight %.100r has no elements (%s): gathered from a shard?" % (row.name, list(row.shape))
             )
-    _roles(members, layout)
-    _held(members, layout)
+    misplaced = _roles(members, layout)
+    _held({path: part for path, part in members.items() if path not in misplaced}, layout)
     file = members.get("optimizer.pt")
     if file is not None and layout.notes.get("step"):
         _states(file, layout)
@@ -135,12 +135,15 @@ ROLES = {"optimizer.pt": "the optimizer", "scheduler.pt": "the scheduler", "trai
 
 
 def _roles(members, layout):
-    """No file holds what another should."""
+    """No file holds what another should; those that do."""
+    misplaced = set()
     for path, part in members.items():
         wanted = "the random state" if path.startswith("rng_state") and "/" not in path else ROLES.get(path)
         found = next((what for what, shown in MARKS if shown(part)), None) if wanted and not part.faults else None
         if found and found != wanted:
             layout.fault("mismatch", "%s holds %s, not %s" % (path, found, wanted))
+            misplaced.add(path)
+    return misplaced
 
 
 RANDOM = frozenset(("python", "numpy", "cpu"))
@@ -171,7 +174,9 @@ def _optimizer(root, layout):
         what = "optimizer.pt holds no optimizer (`state` and `param_groups`): lost, or of a form that is not known here"
         layout.unseen("ambiguous", what)
     elif not all(item["param_groups"] and all(map(_listing, item["param_groups"])) for item in items):
-        layout.unseen("ambiguous", "optimizer.pt has groups of parameters that list none: lost, or of a form of its own")
+        layout.unseen(
+            "ambiguous", "optimizer.pt has groups of parameters that list none: lost, or of a form of its own"
+        )
 
 
 def _listing(group):
@@ -183,7 +188,9 @@ def _random(path, root, layout):
     if not root:
         layout.fault("empty", "%s holds no random state" % path)
     elif lacks and len(lacks) < len(RANDOM):
-        layout.fault("missing", "%s lacks the random state of %s, which is loaded from it" % (path, " and ".join(lacks)))
+        layout.fault(
+            "missing", "%s lacks the random state of %s, which is loaded from it" % (path, " and ".join(lacks))
+        )
     elif lacks or type(root) is not dict:
         layout.unseen("ambiguous", "%s holds none of the random states that the Trainer keeps there" % path)
 
