@@ -34,6 +34,8 @@ TORN = 40
 ROLES = {"fatal": 0, "root": 0, "plain": 0, "bare": 0, "unclear": 1, "cascade": 2, "messenger": 3, "weak": 4}
 """Whose word goes first: causes before effects, effects before messengers."""
 
+CAUSES, EFFECTS = ("root", "fatal", "plain", "bare"), ("weak", "cascade", "messenger", "unclear")
+
 EXIT = re.compile(
     r"exit ?code\)? ?[:=]? ?(-?\d{1,6})\b|\bsignal:? (\d{1,6})\b|\(exitcode: (-?\d{1,6})\b|return code = (-?\d{1,6})\b|\b(?:status|code) (-?\d{1,6})\b"
 )

@@ -1,0 +1,150 @@
+# ruff: noqa: E501
+"""Where a job stands by its own markers: a server that is up, an end that is the end, an order to stop."""
+
+import re
+
+from verikit.probes.logs import tables
+from verikit.probes.logs.complaints import THROWN
+from verikit.probes.logs.ending import BYE, CLOSING, LEAVING, PREPARED, folded, more_to_come
+from verikit.probes.logs.motion import moved
+from verikit.probes.logs.roots import spoken
+from verikit.probes.logs.rows import BEGINS_AGAIN
+
+STOP_LINES = 400
+DRAINED = 20
+SENTENCES = 10
+
+END_LINES = 60
+"""Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
+
+DETAIL = re.compile(r"[ \t]*[-+~*#] |[ \t]")
+
+
+def done_of(story, end):
+    """The last marker of an end, whether it stands at the end, and whether it may be that of a preparation; None without one."""
+    done = last_marker(story, "done")
+    if done is None:
+        return None
+    ends = _stands_at_end(story, done) and not _belied(story, done, end)
+    return dict(done, ends=ends, prepared=_prepared(story, done))
+
+
+def ready_of(story, forced):
+    programs = (
+        {forced}
+        if forced
+        else {name for name in story.programs if any(row[3] == name for row in tables.MARKERS if row[1] == "ready")}
+    )
+    own = programs - {"ray"} or programs
+    found = None
+    for number, role, name, program, raw in story.markers:
+        if role != "ready":
+            continue
+        if name == "asked" or program in own or not own:
+            found = {"line": number, "marker": name, "excerpt": raw[:200]}
+    return found
+
+
+def trains(story, ready):
+    """Whether work went on behind a server's marker: it is a part of another job then (a tracker, a database, an engine of rollouts)."""
+    if ready is None:
+        return False
+    if _beside(story, ready):
+        return True
+    behind = {event[1:6] for event in story.progress if event[2] == "step" and event[0] > ready["line"]}
+    return len(behind) >= 3
+
+
+def _beside(story, ready):
+    """Whether a service beside the job is what is up: other sources count behind its line, or it is one that others work with."""
+    source = story.undress(0, ready["excerpt"].encode()).source
+    up = {story.undress(0, row[4].encode()).source for row in story.markers if row[1] == "ready"}
+    behind = [event for event in story.progress if event[0] > ready["line"] and event[2] != "serve"]
+    if source is not None:
+        others = {story.undress(0, event[7].encode()).source for event in behind} - up - {None}
+        return bool(others)
+    return ready["marker"] in tables.SIDECARS and len({event[1:6] for event in behind if not event[6]}) >= 3
+
+
+def last_marker(story, wanted):
+    for number, role, name, _program, raw in reversed(story.markers):
+        if role == wanted and not (name in tables.TOOL_ENDS and _others_speak(story, number, raw)):
+            return {"line": number, "marker": name, "excerpt": raw[:200]}
+    return None
+
+
+def _others_speak(story, number, raw):
+    """Whether behind the end of a tool somebody else speaks, who takes no leave."""
+    tool = _first_word(story.undress(0, raw.encode()).text)
+    behind = story.tail[number - story.last :] if number < story.last else []
+    texts = [story.undress(0, one).text for one in behind]
+    others = [text.strip() for text in texts if text.strip() and not DETAIL.match(text) and _first_word(text) != tool]
+    return story.last - number > END_LINES or any(not (CLOSING.match(text) or LEAVING.match(text)) for text in others)
+
+
+def _first_word(text):
+    return folded(text.strip().split(" ", 1)[0])
+
+
+def _stands_at_end(story, done):
+    """Whether a marker of the end stands at the end: hardly anything was counted behind it, and nothing begun."""
+    if done is None or moved(story, done["line"], 3) or story.last - done["line"] > END_LINES:
+        return False
+    begun = [event for event in story.progress if event[6] or (event[2] == "bar" and event[3] == 0)]
+    if any(event[0] > done["line"] for event in begun):
+        return False
+    if _said_before(story, done) or _goes_on(story, done["line"]) or (_prepared(story, done) and more_to_come(story)):
+        return False
+    behind = story.tail[-(story.last - done["line"]) :] if story.last > done["line"] else []
+    return not any(BEGINS_AGAIN.match(story.undress(0, raw).text) for raw in behind)
+
+
+def _belied(story, done, end):
+    """Whether the last words speak of a failure, and a marker only takes leave, or stands before them."""
+    leave = BYE.match(story.undress(0, done["excerpt"].encode()).text.strip())
+    behind = [line for line in spoken(story.signs, end.lines) if line.number > done["line"] and not line.level]
+    return end.failed and bool(leave or any(THROWN.search(line.text) for line in behind))
+
+
+def _prepared(story, done):
+    """Whether a marker is the end of what often comes before the work itself: a download, a conversion."""
+    return bool(PREPARED.match(story.undress(0, done["excerpt"].encode()).text.strip()))
+
+
+def _goes_on(story, number):
+    """Whether one sentence with other and other numbers fills the lines behind: work in words of no table."""
+    behind = [
+        story.undress(0, raw).text.strip()[:300]
+        for raw in (story.tail[number - story.last :] if number < story.last else ())
+    ]
+    forms = {}
+    for text in behind:
+        forms.setdefault(folded(text), set()).add(text)
+    return any(len(texts) >= SENTENCES for texts in forms.values())
+
+
+def _said_before(story, done):
+    """Whether the same words have come again and again, long before the end: the end of a part then."""
+    form = folded(done["excerpt"])
+    same = [row[0] for row in story.markers if row[1] == "done" and folded(row[4][:200]) == form]
+    return len(same) >= 3 and story.last - same[0] > END_LINES
+
+
+def ordered_stop(story, signs, ready):
+    """The first ordered stop that no real failure went before and no service or work came behind."""
+    for number in story.stops:
+        earlier = [
+            sign for sign in signs
+            if sign["line"] < number and sign["role"] in ("root", "fatal", "plain", "bare") and not sign["contained"]
+            and not moved(story, sign["end"], 1)
+        ]  # fmt: skip
+        again = (ready is not None and ready["line"] > number) or moved(story, number, _drain(story, number))
+        if not earlier and not again and story.last - number <= STOP_LINES:
+            return number
+    return None
+
+
+def _drain(story, number):
+    """How much work behind an ordered stop says that it was none: a server or a queue's worker ends what it has begun."""
+    served = all(event[2] == "serve" for event in story.progress if event[0] > number)
+    return DRAINED if served else 3

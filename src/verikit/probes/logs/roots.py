@@ -1,0 +1,301 @@
+# ruff: noqa: E501
+"""Which of the signs of a failure is its root: causes before effects, the first before its copies, and what the job itself says.
+
+A sign that only passes a failure on (a launcher's, a peer's, an exit status) is followed back: to the cause that had been
+lived with, to the thread that had ended, to the sentence in the job's own words before it.
+"""
+
+import re
+
+from verikit.probes.logs import tables
+from verikit.probes.logs.complaints import PLAIN, named, root_of, vague
+from verikit.probes.logs.ending import ANNOUNCED, last_counted
+from verikit.probes.logs.motion import moved
+from verikit.probes.logs.tracebacks import CAUSES, EFFECTS, ROLES, by_exit, kind_of_exception, sign_of
+
+TOOL = re.compile(
+    r"(?:ls|cp|mv|rm|ln|cat|grep|sed|awk|find|mkdir|rmdir|touch|chmod|chown|wget|curl|rsync|ssh|scp|test|stat|du|df|kill|which|git): "
+)
+"""What a small tool of a script complains of: the script may do without it, and say so by going on to its end."""
+
+NO_CAUSE = re.compile(tables.NO_CAUSE)
+
+EXITED = ("exit-code", "elastic", "container-status", "rsync-end", "make-stop", "cargo-failed")
+"""Signs that tell of an exit status: no "finished" of the script around heals them."""
+
+BUILT = re.compile(r"Error building|Failed (?:to build|building)|failed-wheel-build")
+
+BEHIND = (
+    ("nccl-warn", lambda sign: sign["kind"] == "nccl_system"),
+    ("compile", lambda sign: sign["id"] in ("build-stop", "make-stop") or BUILT.search(sign["text"])),
+    ("assert-device", lambda sign: "device-side assert" in sign["text"]),
+)
+"""The sign that is the cause of another: its id, and whether a sign is such another."""
+
+SIGNALS = ("killed", "segfault", "bus_error_shm")
+ABORTED, EFFECT = re.compile(tables.ABORTED), re.compile(tables.EFFECT)
+
+OF_OTHERS = ("connection_refused", "rendezvous", "nccl_timeout", "nccl_system")
+"""Kinds that tell of another who was not there: it may have said before why not."""
+
+SHARP = ("auth", "no_space", "quota", "permission_denied", "cuda_oom", "host_oom", "import_error", "address_in_use")
+"""Kinds that are causes, whatever they were met in."""
+
+SECOND_HAND = ("watchdog", "trtllm-assert", "mpi-start", "triton-model")
+"""Signs that sum up what a line before them said of its cause."""
+
+QUOTING = ("pip-end",)
+"""Messengers behind which what they pass on is quoted, up to the last of them."""
+
+STACK_LINES, REPEATS = 400, 12
+
+TOLD = ("messenger", "weak")
+"""Signs that only pass on that something failed, or are known by their level alone: what was said before may tell more."""
+
+
+def root(story, signs, counting, cured, end):
+    """The sign that is the root of a failure, of those that count; None where none does.
+
+    cured: says of a sign whether work went on behind it.
+    """
+    failure = _accused(story, counting) or _first(counting)
+    failure = _behind(signs, failure, cured)
+    failure = _said_first(signs, _innermost(signs, _in_own_words(story, signs, failure, end)))
+    return _lived_with(story, signs, _first_copy(story, signs, failure))
+
+
+def _first(signs):
+    """The cause among the signs that count: best role, then first line; of the last episode."""
+    if not signs:
+        return None
+    echoed = min((sign["line"] for sign in signs if sign["role"] in ("cascade", "messenger")), default=None)
+
+    def rank(sign):
+        late = sign["role"] == "unclear" and echoed is not None and echoed < sign["line"]
+        # A bare order to end that comes behind others' failures is their effect; a script may do without its small tools.
+        small = sign["role"] in CAUSES and TOOL.match(sign["text"]) is not None
+        return ROLES["messenger"] if late else ROLES["unclear"] if small else ROLES.get(sign["role"], 4), sign["line"]
+
+    return min(signs, key=rank)
+
+
+def _accused(story, signs):
+    """The launcher's word on the rank that was killed first, where the others only tell that it was gone."""
+    first = _first(signs)
+    accused = story.elastic.get("rank")
+    if (
+        first is None
+        or first["role"] != "cascade"
+        or accused in (None, first["rank"])
+        or story.elastic.get("exitcode", 0) >= 0
+    ):
+        return None
+    return next(
+        (
+            sign
+            for sign in signs
+            if sign["id"] == "elastic" and "exitcode: %d" % story.elastic["exitcode"] in sign["text"]
+        ),
+        None,
+    )
+
+
+def _behind(signs, failure, cured):
+    """The sign behind another that is none alone: NCCL's own warning, the compiler's error that other files outlived."""
+    if failure is not None and failure["id"] in (*EXITED, "child-code"):
+        causes = [sign for sign in signs if sign["line"] < failure["line"] and sign["role"] not in (*EFFECTS, "soft")]
+        container = failure["text"].split()[0] if failure["id"] == "container-status" else None
+        own = [sign for sign in causes if container and sign["trace"] and sign["text"].lstrip().startswith(container)]
+        if own:
+            return _first(own[-1:])  # its own last words, whatever was said around them
+        return (
+            _first([sign for sign in causes if not sign["contained"] and (sign["id"] == "compile" or not cured(sign))])
+            or failure
+        )
+    wanted = None if failure is None else next((name for name, tells in BEHIND if tells(failure)), None)
+    if wanted is None:
+        return failure
+    earlier = [sign for sign in signs if sign["id"] == wanted and sign["line"] < failure["line"]]
+    return next((sign for sign in earlier if wanted != "nccl-warn" or not cured(sign)), failure)
+
+
+def suspect(story, signs, stop, done, end):
+    """What would explain a death that the text alone does not call one."""
+    if stop is not None:
+        return None
+    last = last_counted(story)
+    near = [
+        sign for sign in signs
+        if (sign["role"] in ("fatal",) or sign["uncaught"] or sign["end"] >= last or not moved(story, sign["end"], 5))
+        and not (done is not None and done["line"] > sign["end"])
+    ]  # fmt: skip
+    # What was called contained and stands at the very end was not.
+    hard = [
+        sign for sign in near
+        if sign["role"] not in ("soft", "weak") and (not sign["contained"] or sign["end"] >= story.last - 1)
+    ]  # fmt: skip
+    if hard:
+        return _in_own_words(story, signs, _first(hard), end)
+    told = root_of(spoken(signs, end.lines))
+    first = _first(near)
+    if first is not None and first["role"] == "weak":
+        return _in_own_words(story, signs, first, end)
+    if told is None or (first is not None and (told[1] < PLAIN or vague(told[0].text.strip()))):
+        return first
+    return _words_of(told[0])
+
+
+def spoken(signs, lines):
+    """The lines that stand in no traceback."""
+    within = [(sign["first"], sign["end"]) for sign in signs if sign["trace"]]
+    return [line for line in lines if not any(first <= line.number <= last for first, last in within)]
+
+
+def _in_own_words(story, signs, failure, end):
+    """The sentence before a sign that only passes on a failure, in which the job itself says what failed; else the sign."""
+    if failure is None or not _passes_on(failure):
+        return failure
+    if _waited(failure) and any(_ended_thread(sign, failure) for sign in signs):
+        return next(sign for sign in reversed(signs) if _ended_thread(sign, failure))
+    held = _held(story, signs, failure)
+    if held:
+        return _in_own_words(story, signs, dict(_first(held), contained=False), end)
+    endured = _endured(story, signs, failure)
+    if failure["role"] == "messenger" and endured:
+        return _first(endured)
+    told = root_of(_before(story, signs, failure, end))
+    if told is None or told[0].number == failure["line"]:
+        return failure
+    line, how = told
+    if _second_hand(failure) and how < PLAIN:
+        return failure  # it has words of its own: only plain ones outweigh them
+    return _words_of(line)
+
+
+def _passes_on(failure):
+    """Whether a sign may have its cause in words before it; of a kill nobody says beforehand."""
+    if by_exit(failure["text"], "") in SIGNALS and not ABORTED.search(failure["text"]):
+        return False
+    return failure["role"] in TOLD or _second_hand(failure)
+
+
+def _endured(story, signs, failure):
+    """The causes that had been lived through before, and once too often: hardly anything moved between them and the end."""
+    before = [
+        sign for sign in signs
+        if (sign["role"] in CAUSES or sign["mild"]) and not sign["contained"] and sign["line"] < failure["line"]
+    ]  # fmt: skip
+    before = [sign for sign in before if not moved(story, sign["end"], 3, failure["line"])]
+    return [sign for sign in before if not sign["mild"]] or before
+
+
+def _held(story, signs, failure):
+    """The causes that were called contained and were not: behind them came only an effect and the end."""
+    if failure["role"] not in EFFECTS and not ABORTED.search(failure["text"]):
+        return []
+    contained = [sign for sign in signs if sign["contained"] and sign["trace"] and sign["role"] in CAUSES]
+    return [sign for sign in contained if not moved(story, sign["end"], 1)]
+
+
+def _before(story, signs, failure, end):
+    """What was said before a sign and not outlived by work: by its own container where it is one's end, else by all."""
+    last = failure["line"] - (failure["role"] == "messenger")
+    if failure["id"] in QUOTING:
+        last = max(sign["line"] for sign in signs if sign["id"] == failure["id"]) - 1
+    said = spoken(signs, _said_until(story, signs, last, end))
+    before = [line for line in said if not moved(story, line.number, 1, failure["line"])]
+    before = [line for line in before if not (failure["trace"] and _announces(line, failure))]
+    same = [line for line in before if line.source and line.source in failure["text"]]
+    return before if failure["trace"] else same or before
+
+
+def _announces(line, failure):
+    """Whether a line only says that an exception came, whose traceback is right behind it."""
+    return line.number == failure["first"] - 1 and vague(line.text.strip())
+
+
+def _lived_with(story, signs, failure):
+    """The exception that was called contained, where the abort behind it has no cause of its own and nothing moved between them; else the sign."""
+    if failure is None or failure["kind"] != "python_exception" or not NO_CAUSE.search(failure["text"]):
+        return failure
+    before = [
+        sign for sign in signs
+        if sign["contained"] and sign["role"] in CAUSES and sign["end"] < failure["line"] and not moved(story, sign["end"], 1)
+    ]  # fmt: skip
+    return _first(before) or failure
+
+
+def _innermost(signs, failure):
+    """The last `Caused by:` of an exception of the JVM, which stands behind it; else the sign."""
+    if failure is None or failure["trace"] or failure["id"] not in ("java", "exception"):
+        return failure
+    causes = [one for one in signs if one["id"] == "caused-by" and 0 < one["line"] - failure["line"] < STACK_LINES]
+    return dict(causes[-1], role=failure["role"]) if causes else failure
+
+
+def _second_hand(failure):
+    """Whether a sign quotes another's words, waited for one that had failed, or only ends: a line of failure before it is nearer the root."""
+    text = failure["text"]
+    return bool(
+        failure["inside"]
+        or failure["id"] in SECOND_HAND
+        or failure["role"] == "cascade"
+        or failure["kind"] in OF_OTHERS
+        or (failure["kind"] == "segfault" and ABORTED.search(text))
+        or _waited(failure)
+    )
+
+
+def _waited(failure):
+    """Whether an exception tells of something that was not there, or did not come: another may have said why."""
+    if failure["kind"] in SHARP:
+        return False
+    return (failure["trace"] or failure["id"].startswith("exc-")) and EFFECT.search(failure["text"]) is not None
+
+
+def _ended_thread(sign, failure):
+    """Whether a sign is the end of a thread of the same process, on which a later one may have waited."""
+    return sign["thread"] and not sign["contained"] and sign["end"] < failure["line"]
+
+
+def _said_until(story, signs, last, end):
+    """The lines up to one that were said for the first time in this run, or among the last words; none that only passes on a failure."""
+    told = {sign["line"] for sign in signs if sign["role"] in ("messenger", "cascade") or ABORTED.search(sign["text"])}
+    lines = {number: story.undress(number, raw) for number, raw in story.heard if number >= story.run_start}
+    lines.update((line.number, line) for line in end.lines)
+    return [
+        lines[number]
+        for number in sorted(lines)
+        if number <= last and number not in told and lines[number].text.strip()
+    ]
+
+
+def _said_first(signs, failure):
+    """The first line of level ERROR that says word for word what a program repeats in its last breath (Go's `panic: …`)."""
+    if failure is None or failure["trace"] or failure["role"] not in ("fatal", "root", "bare") or failure["level"]:
+        return failure
+    words = failure["text"].strip().partition(": ")[2][:80]
+    same = [one for one in signs if one["level"] >= 40 and one["line"] < failure["line"] and words in one["text"]]
+    return same[0] if len(words) > REPEATS and same else failure
+
+
+def _first_copy(story, signs, failure):
+    """The first that told the very same, where nothing moved since: what was logged where it was caught, and is raised again."""
+    if failure is None or not failure["trace"]:
+        return failure
+    same = [sign for sign in signs if sign["id"] == failure["id"] and sign["text"] == failure["text"] and sign["trace"]]
+    return next((sign for sign in same if not moved(story, sign["end"], 1)), failure)
+
+
+def _words_of(line):
+    """A sentence in a job's own words, as a sign."""
+    return sign_of(line, "last-words", "weak", kind_of_exception(line.text.strip())[0])
+
+
+def last_said(story, end):
+    """The last sentence that tells something and is no copy: of a job that just ends, it is as near to a cause as one gets."""
+    for line in reversed(end.lines):
+        text = line.text.strip()
+        if named(text) and not ANNOUNCED.match(text):
+            return {"line": line.number if story.counted else None, "excerpt": line.raw.strip()[:400]}
+    return None
