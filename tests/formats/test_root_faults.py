@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import tarfile
+import zipfile
 
 import format_writers as w
 import numpy as np
@@ -12,8 +15,9 @@ import torch
 from safetensors.torch import save_file
 
 from verikit.checks.checkpoint import CheckpointIntact
+from verikit.errors import Cause
 from verikit.testing.here import examine_here
-from verikit.verdict import FAIL
+from verikit.verdict import FAIL, UNKNOWN
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize 4976698672\n" % (b"cd" * 32)
 INSTEAD = {
@@ -286,3 +290,76 @@ def test_a_partition_of_another_length(tmp_path, lengths):
 
     assert found.verdict is FAIL, found.reason
     assert f"has {lengths[odd]} elements on rank {odd}, 100 on others" in found.reason
+
+
+# Archives around a file.
+
+
+def tarred(path, name, data):
+    with tarfile.open(path, "w") as archive:
+        for each, content in (("README.txt", b"weights"), (name, data)):
+            info = tarfile.TarInfo(each)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return path
+
+
+def zipped(path, name, data):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("README.txt", "weights")
+        archive.writestr(name, data)
+    return path
+
+
+AROUND = {"tar": tarred, "ZIP": zipped}
+
+
+@pytest.mark.parametrize("kind", AROUND)
+@pytest.mark.parametrize("suffix", ["pt", "pth", "ckpt", "bin", "safetensors", "gguf", "onnx", "msgpack"])
+def test_an_archive_around_a_file(tmp_path, kind, suffix):
+    """
+    An archive under the name of the file that it holds is told as one, with that file's name.
+    """
+    path = AROUND[kind](tmp_path / f"model.{suffix}", f"inner/model.{suffix}", numbers())
+
+    found = look(path)
+
+    assert found.verdict is FAIL, found.reason
+    assert f"it is a {kind} archive around 'inner/model.{suffix}', and must be unpacked first" in found.reason
+
+
+@pytest.mark.parametrize("kind", AROUND)
+def test_an_archive_of_other_files(tmp_path, kind):
+    """
+    Under a name that is torch's alone it is none of torch's, whatever it holds.
+    """
+    found = look(AROUND[kind](tmp_path / "model.pt", "weights.txt", b"1 2 3"))
+
+    assert found.verdict is FAIL, found.reason
+    assert f"it is a {kind} archive around 'README.txt'" in found.reason
+
+
+def test_an_archive_by_its_own_name(tmp_path):
+    """
+    What is called a tar may be one: it is no checkpoint that is known here, and what it holds is named.
+    """
+    found = look(tarred(tmp_path / "model.pth.tar", "model.pth", numbers()))
+
+    assert (found.verdict, found.cause) == (UNKNOWN, Cause.UNSUPPORTED), found.reason
+    assert "it holds 'model.pth'" in found.reason
+
+
+@pytest.mark.parametrize("name", [b"f\xc1oat32", b"float\x0032", b"fl\xc3\xb6at32", b"\x7f"], ids=repr)
+def test_a_dtype_that_is_no_word(tmp_path, name):
+    """
+    A dtype of Flax's is a name of numpy's, which are all of ASCII; another can't be restored. An unknown word is UNKNOWN.
+    """
+    path = tmp_path / "m.msgpack"
+    path.write_bytes(b"\x81\xa1w" + w.packed_array((4,), name, numbers(4)))
+    damaged = look(path)
+    path.write_bytes(b"\x81\xa1w" + w.packed_array((4,), b"float99", numbers(4)))
+    unknown = look(path)
+
+    assert damaged.verdict is FAIL, damaged.reason
+    assert "for a dtype, which is no name" in damaged.reason
+    assert (unknown.verdict, unknown.cause) == (UNKNOWN, Cause.UNSUPPORTED)

@@ -612,7 +612,7 @@ def facts_of(path, folder, layouts, look):
         "weights": sum(_holds(layout, depth) for layout in layouts.values()),
         "size": sum(layout.size for layout in layouts.values()),
         "read": sum(layout.read for layout in layouts.values()),
-        "content": _content_facts(layouts, loose) if depth == "content" else None,
+        "content": _content_facts(layouts, loose, look.finite) if depth == "content" else None,
         "loose": [len(loose), loose[0] if loose else None],
         "tensors": _count(layouts, folder),
         "faults": sum(len(layout.faults) for layout in layouts.values()) + (len(folder.faults) if folder else 0),
@@ -654,10 +654,13 @@ def _loose(layouts, look):
     ]
 
 
-def _content_facts(layouts, loose):
+def _content_facts(layouts, loose, finite):
     """What was read and compared; `blind`: files of which not one byte could be compared or judged, by anything."""
     done = [layout.content for layout in layouts.values() if layout.content]
-    blind = [name for name in loose if not _compared_some(layouts[name])]
+    seen = {os.path.normpath(each.path) for each in layouts.values() if _compared_some(each)}
+    blind = [
+        name for name in loose if not (seen & {os.path.normpath(layouts[name].path), *_data(layouts[name], finite)})
+    ]
     return {
         "bytes": sum(row["bytes"] for row in done),
         "compared": sum(row["compared"] for row in done),
@@ -667,6 +670,14 @@ def _content_facts(layouts, loose):
         "blind": len(blind),
         "first_blind": blind[0] if blind else None,
     }
+
+
+def _data(layout, finite):
+    """The files that hold the bytes of a file's tensors, ONNX's external data; none where it has some itself, unjudged."""
+    if not finite and any(row.nbytes for row in layout.tensors):
+        return []
+    folder = os.path.dirname(layout.path)
+    return [os.path.normpath(os.path.join(folder, each.path)) for each in layout.members if each.module == "raw"]
 
 
 def _has_bytes(layout):

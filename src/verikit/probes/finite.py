@@ -363,10 +363,13 @@ def _numbers_of(layout):
     What is in neither, and may not be finite, is told as unseen.
     """
     here, packed, missed, unknown = [], {}, [], []
+    apart = {array.name for array in layout.arrays}  # looked into by `pickled`
     for number, row in enumerate(layout.tensors):
         if row.file is not None:
             continue
         known = judged(row.dtype) if elements(row.shape) else False
+        if row.offset is None and row.name in apart:
+            continue
         if row.offset is None and row.name not in layout.packed:
             missed.append((row.name, known))
         elif known is None:

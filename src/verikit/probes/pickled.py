@@ -1,4 +1,4 @@
-"""NaN and Inf in numpy's arrays that lie in a pickle: as text, as bytes, or further on in the file."""
+"""NaN and Inf in arrays that do not lie as their bytes in the file: numpy's in a pickle, ONNX's as numbers in its message."""
 
 import codecs
 import math
@@ -68,6 +68,8 @@ def _pieces(file, array):
         yield raw
     elif type(raw) is str:
         yield raw.encode("latin-1", "replace")
+    elif hasattr(raw, "pieces"):
+        yield from raw.pieces(file)
     elif raw.kind == "bytes":
         yield from _stretch(file, array.origin + raw.offset, raw.nbytes)
     else:

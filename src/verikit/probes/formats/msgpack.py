@@ -6,12 +6,15 @@ is known twice. There is no checksum. The dtype is a name looked up in a table, 
 The value is a map of names; a tree of nothing is an empty one, a single byte; an array without a tree is an extension.
 """
 
+import re
+
 from verikit.probes.formats import signs
 from verikit.probes.formats.cursor import Cursor
 from verikit.probes.formats.layout import BITS, Broken, elements
 from verikit.probes.place import CannotSee
 
 ITEMS = 4 << 20
+WORD = re.compile(rb"^[\x20-\x7e]+$")
 DEPTH = 512
 LEAF = 1 << 16  # bytes of a key or of a scalar's extension; more is no name
 
@@ -159,7 +162,12 @@ class _Walk:
         kind, size = self.kind()
         if kind not in ("str", "bin") or size > 64:
             raise Broken("bad_header", "%s has no dtype" % _name(path), self.cursor.offset)
-        dtype = self.cursor.take(size, "a dtype").decode("ascii", "replace")
+        dtype = self.cursor.take(size, "a dtype")
+        if not WORD.match(dtype):  # of numpy and ml_dtypes, all of whose names are words of ASCII
+            raise Broken(
+                "bad_header", "%s has %.80r for a dtype, which is no name" % (_name(path), dtype), self.cursor.offset
+            )
+        dtype = dtype.decode("ascii")
         kind, nbytes = self.kind()
         if kind not in ("str", "bin"):
             raise Broken("bad_header", "%s has no bytes" % _name(path), self.cursor.offset)

@@ -10,7 +10,8 @@ import posixpath
 import re
 
 from verikit.probes.formats.cursor import Cursor
-from verikit.probes.formats.layout import Broken, elements, plural
+from verikit.probes.formats.layout import Broken, Window, elements, plural
+from verikit.probes.formats.numpy_pickle import Array
 from verikit.probes.place import CannotSee
 
 # data_type: (torch's name, bits of an element); 8 is text.
@@ -48,6 +49,8 @@ DEPTH = 100  # protobuf's own
 TENSORS = 1 << 20
 SHA1 = re.compile(r"^[0-9a-f]{40}$")
 ALIGNMENTS = (16, 32, 64, 4096, 65536)  # of tensors in external files: pages, on Windows granules, cache lines
+PIECE = 1 << 16
+JUDGED = re.compile("float|bfloat|complex")
 PACKED = {4: 4, 10: 8}  # field of packed numbers of fixed width: bytes of each
 
 
@@ -148,7 +151,7 @@ class _Walk:
         self.tensors += 1
         if self.tensors > TENSORS:
             raise CannotSee("bound_reached", "more than %d tensors" % TENSORS)
-        dims, kind, name, external, pairs, stored = [], 0, "", False, {}, {}
+        dims, kind, name, external, pairs, stored, begin = [], 0, "", False, {}, {}, self.cursor.offset
         while self.cursor.offset < end:
             number, wire, value = self.field(end)
             if number == 1 and wire == 2:
@@ -170,13 +173,14 @@ class _Walk:
             elif number in FIELDS:
                 self.store(stored.setdefault(number, Stored(self.cursor.offset)), number, wire, value)
             self.over(wire, value)
-        self.judge(name, dims, kind, external, pairs, stored)
+        self.judge(name, dims, kind, external, pairs, stored, (begin, end))
         return name
 
     def store(self, field, number, wire, value):
         """Notes elements: bytes, packed numbers, a number by itself as proto2 wrote them, or a text."""
         nbytes = value - self.cursor.offset if wire == 2 else 0
         field.nbytes += nbytes
+        field.times += 1 if wire == 2 else 2
         if number == STRINGS or wire != 2:
             field.count(1, 1)
         elif number in PACKED:
@@ -204,7 +208,7 @@ class _Walk:
             self.over(wire, value)
         return key, text
 
-    def judge(self, name, dims, kind, external, pairs, stored):
+    def judge(self, name, dims, kind, external, pairs, stored, where):
         layout, what = self.layout, "tensor %.100r" % name
         if not kind:
             layout.fault("bad_header", "%s has no data_type, or that which is called UNDEFINED" % what)
@@ -234,7 +238,11 @@ class _Walk:
             self.count(what, kind, dims, stored[full[0]])
         elif elements(dims):
             layout.fault("missing", "%s %s%s has no elements stored" % (what, dtype, dims))
-        layout.tensor(name, dtype, dims, stored[RAW].begin if full == [RAW] else None, nbytes)
+        at = stored[full[0]].whole(full[0]) if len(full) == 1 else None
+        layout.tensor(name, dtype, dims, at, nbytes)
+        if at is None and full and JUDGED.match(dtype):
+            numbers = Numbers(*where, full[0], bits // 8)
+            layout.arrays.append(Array(name, dtype, tuple(dims), False, "little", numbers, 0, False))
 
     def count(self, what, kind, dims, field):
         """As many numbers as the shape has elements: two for a complex one, one for several that share its bytes."""
@@ -257,16 +265,51 @@ def _of_model(data):
 
 
 class Stored:
-    """A field of a tensor's elements: where it begins, its bytes, and at least and at most how many numbers these are."""
+    """A field of a tensor's elements: where it begins, its bytes, and at least and at most how many numbers these are.
 
-    __slots__ = ("begin", "least", "most", "nbytes")
+    times: how often it stands there, 2 for a number that does so by itself.
+    """
+
+    __slots__ = ("begin", "least", "most", "nbytes", "times")
 
     def __init__(self, begin):
-        self.begin, self.nbytes, self.least, self.most = begin, 0, 0, 0
+        self.begin, self.nbytes, self.least, self.most, self.times = begin, 0, 0, 0, 0
 
     def count(self, least, most):
         """So many more."""
         self.least, self.most = self.least + least, self.most + most
+
+    def whole(self, number):
+        """Where all its elements lie as their bytes, one behind the other; None where they do not."""
+        return self.begin if number == RAW or (number in PACKED and self.times == 1) else None
+
+
+class Numbers:
+    """The elements of a tensor that stand in its message as numbers: of any width, or each as a field, or in several pieces."""
+
+    def __init__(self, begin, end, field, width):
+        self.begin, self.end, self.field, self.width = begin, end, field, width
+
+    def pieces(self, file):
+        """Their bytes, little-endian, in turn."""
+        walk, room = _Walk(Cursor(Window(file, self.end), self.begin), None), bytearray()
+        while walk.cursor.offset < self.end:
+            number, wire, value = walk.field(self.end)
+            if number != self.field:
+                walk.over(wire, value)
+            elif wire == 0:
+                room += self._bytes(value)
+            while number == self.field and wire and walk.cursor.offset < value:
+                fixed = number in PACKED
+                left = min(value - walk.cursor.offset, PIECE)
+                room += walk.cursor.take(left, "numbers") if fixed else self._bytes(walk.varint())
+                if len(room) >= PIECE:
+                    yield bytes(room)
+                    del room[:]
+        yield bytes(room)
+
+    def _bytes(self, number):
+        return (number & (1 << 8 * self.width) - 1).to_bytes(self.width, "little")
 
 
 def escapes(location):

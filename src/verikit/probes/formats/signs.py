@@ -93,6 +93,17 @@ def refuse(data, name):
         raise Broken(found[0], "%s: %s" % (name, found[1]))
 
 
+def around(kind, names, path):
+    """`Broken` for an archive under a name that promises what it is not, naming the file that it stands around.
+
+    A name in `.tar` promises an archive; what torch or pickle wrote is no tar of other files, whatever these are.
+    """
+    within = next((name for name in names if wanted(name)), None)
+    if wanted(path) and not path.lower().endswith(".tar") and (within or path.lower().endswith(PICKLED)):
+        what = "it is a %s archive around %.100r, and must be unpacked first"
+        raise Broken("packed", what % (kind, within or next(iter(names), "nothing")))
+
+
 def _answer(text):
     start = text[:512].lower()
     if start.startswith((b"<!doctype html", b"<html")) or b"<html" in start:

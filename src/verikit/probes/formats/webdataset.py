@@ -5,29 +5,34 @@ its extended headers; GNU tar for long names. Read are the members' headers and 
 A `.npy` member is told as a tensor, `000001.input_ids`, whose bytes can be looked at; other members are counted.
 """
 
-from verikit.probes.formats import npy
+from verikit.probes.formats import npy, signs
 from verikit.probes.formats.layout import Broken
 from verikit.probes.place import CannotSee
 
 BLOCK = 512
 MOST_MEMBERS = 400_000
+NAMES = 16
 LONG_NAME, EXTENDED = (b"L",), (b"x", b"g")
 FILES = (b"0", b"\0")
 
 
 def structure(file, layout):
     """Every member is whole, and what its `.npy` header says is what its size allows."""
-    keys, members = set(), 0
+    keys, members, named = set(), 0, []
     for name, at, size in _members(file, layout):
         members += 1
         if members > MOST_MEMBERS:
             raise CannotSee("bound_reached", "more than {:,} members".format(MOST_MEMBERS))
         folder, _, base = name.rpartition("/")
         keys.add((folder, base.partition(".")[0]))
+        if len(named) < NAMES or (signs.wanted(name) and not any(map(signs.wanted, named))):
+            named.append(name)
         if name.endswith(".npy"):
             _array(file, name[:-4], at, size, layout)
+    signs.around("tar", named, layout.path)
     if not layout.tensors and not layout.faults:
-        raise CannotSee("unsupported", "a tar archive without .npy members, and not torch's")
+        first = ": it holds %.100r" % next((name for name in named if signs.wanted(name)), named[0]) if named else ""
+        raise CannotSee("unsupported", "a tar archive without .npy members, and not torch's%s" % first)
     layout.notes["keys"] = {"samples": len(keys), "members": members}
 
 
