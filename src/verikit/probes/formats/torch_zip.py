@@ -13,7 +13,7 @@ import re
 import struct
 import zlib
 
-from verikit.probes.formats import lightning, optimizer, torch_idiom, torch_tensors, torchscript
+from verikit.probes.formats import lightning, optimizer, signs, torch_idiom, torch_tensors, torchscript
 from verikit.probes.formats import zipfile_directory as zip_
 from verikit.probes.formats.layout import Broken
 from verikit.probes.formats.pickle_walk import walk
@@ -100,6 +100,8 @@ def _top(directory, layout):
     """The folder that all records lie in, with its slash."""
     found = next((name for name in directory.names() if name.endswith("/data.pkl") and name.count("/") == 1), None)
     if found is None:
+        if not any("/data/" in name or name.endswith("/version") for name in directory.names()):
+            signs.around("ZIP", list(directory.names()), layout.path)
         if not layout.path.endswith(SUFFIXES) and not any("/data/" in name for name in directory.names()):
             names = list(directory.by_name)[:4]
             raise CannotSee("unsupported", "a ZIP archive that torch did not write: %s" % ", ".join(names))
