@@ -108,7 +108,12 @@ EVIL = {
         "__setstate__",
     ),
     "a number that takes 16 GiB": ({"data.pkl": b"\x80\x02}r\xff\xff\xff\x7f."}, UNKNOWN, "numbers a value"),
-    "a million levels": ({"data.pkl": b"\x80\x02N" + b"\x85" * 1_000_000 + b"."}, UNKNOWN, "deep"),
+    "a hundred thousand levels": ({"data.pkl": b"\x80\x02N" + b"\x85" * 100_000 + b"."}, UNKNOWN, "deep"),
+    "a million levels": (
+        {"data.pkl": b"\x80\x02N" + b"\x85" * 1_000_000 + b"."},
+        UNKNOWN,
+        "values take more than 31 MiB",
+    ),
     "a partial": ({"data.pkl": corpus.call("functools", "partial", 1)}, UNKNOWN, "functools.partial"),
     "arguments that are called": (
         {"data.pkl": corpus.call("transformers.training_args", "TrainingArguments", "/x")},

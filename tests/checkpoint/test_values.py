@@ -229,7 +229,8 @@ def test_packed_values_are_located(tmp_path, at, value, data):
     weights.view(-1)[at] = value
     torch.save({"first": torch.ones(7).half(), "w": weights}, tmp_path / "x.pt")
     np.savez_compressed(tmp_path / "x.npz", first=np.ones(7, "f2"), w=weights.numpy())
-    rezip(tmp_path / "x.pt", data.draw(st.sampled_from([zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])))
+    rezip(tmp_path / "x.pt", zipfile.ZIP_DEFLATED)
+    rezip(tmp_path / "x.npz", data.draw(st.sampled_from([zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])))
     word = "NaN" if value != value else "Inf"
     wanted = f"tensor 'w' has 1 {word}, the first at [{at // 600}, {at % 600}]"
 

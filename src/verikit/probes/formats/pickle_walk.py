@@ -33,6 +33,8 @@ MEMORY, EACH, MOST = 18 << 20, 14, 512 << 20
 Of what torch and its trainers write, a byte stands for 2 to 5; for up to 14 in tables of short words. In a pickle of nothing
 but empty dicts it is 80.
 """
+SMALL = 16
+"""Items of a container that are looked through each time that it is met, rather than to remember what was found."""
 STRETCH = 1 << 14
 """Opcodes after which it is counted what all that is held takes."""
 
@@ -229,10 +231,11 @@ def _add(here, found):
 
 
 def _shallow(item):
-    """What a small container without others in it unfolds to; most are so, and need not be remembered."""
-    if type(item) is Call or len(item) > 4 or any(type(part) in _NESTS for part in _held(item)):
-        return None
-    return 1, 1
+    """What a small container without others in it unfolds to, or a call with such; most are so, and need not be remembered."""
+    if type(item) is not Call:
+        return None if len(item) > SMALL or any(type(part) in _NESTS for part in _held(item)) else (1, 1)
+    parts = [part for part in _held(item) if type(part) in _NESTS]
+    return None if any(type(part) is Call or not _shallow(part) for part in parts) else (1 + len(parts), 2)
 
 
 def _held(item):
@@ -484,7 +487,7 @@ class _Machine:
         """A dict or list in place of a call: a copy of what the arguments hold."""
         self.taken += len(plain) * (DICT if type(plain) is dict else LIST)[1]
         self.set_of(plain)
-        if len(plain) > STRETCH:
+        if self.taken > self.room:
             self.left()
 
     def nested(self, args):
@@ -532,6 +535,7 @@ class _Machine:
             for at in range(0, len(items), 2):
                 target[self.keyed(items[at])] = items[at + 1]
         elif type(target) is Call:
+            self.taken += len(items) // 2 * (TUPLE[0] + TUPLE[1])
             target.items = target.items or []
             target.items.extend((items[at], items[at + 1]) for at in range(0, len(items), 2))
         elif type(target) is list:

@@ -83,7 +83,7 @@ class Tensor(Idiom):
         read = [_values(part, machine.memo) for part in (word, pid[:-1], sizes, strides, hooks[1:-2])]
         if [len(values) for values in read] not in ([2, 2, 2, 1, 1], [2, 3, 2, 1, 1]):
             return None
-        (word, kind), (location, elements, *_), (offset, shape), (strides,), (hook,) = read
+        (word, kind), (location, elements, *rest), (offset, shape), (strides,), (hook,) = read
         if word != "storage" or type(location) is not str or type(shape) is not tuple or type(strides) is not tuple:
             return None
         if type(hook) is not Global or hook.name != "collections.OrderedDict":
@@ -91,7 +91,7 @@ class Tensor(Idiom):
         if min(hook.use, machine.begins.use) < CALLED:  # the walk notes it where they first come
             return None
         try:
-            storage = storage_named((word, kind, "", location, elements))
+            storage = storage_named((word, kind, "", location, elements, *rest))
         except Broken:
             return None
         if len(self.forms) >= SHARED:

@@ -27,7 +27,7 @@ def structure(file, layout):
     begin = file.base + at
     pickle, at = next_pickle(file, at, layout, "the pickle")
     keys, at = next_pickle(file, at, layout, "the list of storages")
-    storages = torch_tensors.storages_of(pickle, layout)
+    storages = torch_tensors.storages_of(pickle, layout, torch_tensors.SIX)
     starts = _storages(file, at, _names(keys.root, storages, layout), storages, layout)
     torch_tensors.tell(pickle.root, layout, starts.get, begin)
 

@@ -10,7 +10,7 @@ from collections import namedtuple
 from verikit.probes.formats import numpy_pickle
 from verikit.probes.formats.layout import BITS as COMMON
 from verikit.probes.formats.layout import SHARED, Broken
-from verikit.probes.formats.pickle_walk import Call, Global, Long, Persistent
+from verikit.probes.formats.pickle_walk import SMALL, Call, Global, Long, Persistent
 from verikit.probes.place import CannotSee
 
 LONG_NAME = 1000
@@ -26,7 +26,12 @@ Form = namedtuple("Form", "dtype shape strides offset storage reach dense negate
 these are all its elements, in order; `negated`: whether it is a negative view, whose values are its memory's turned round.
 """
 
-Storage = namedtuple("Storage", "dtype nbytes location")
+Storage = namedtuple("Storage", "dtype nbytes location view")
+"""A storage as a whole. view: (first element, elements) of the part of it that is meant; () where the whole is, in the older
+format, whose ids have six items; None in ZIP files, whose ids have five."""
+
+FIVE, SIX = 5, 6
+"""Items of a persistent id in a ZIP file, and in the older format."""
 
 # Bits without a meaning of their own, and integers of fewer bits than a byte: each element takes one, but for bits16.
 BITS = dict(COMMON, bits16=16, **dict.fromkeys(("bits8", "bits1x8", "bits2x4", "bits4x2", "bit"), 8))
@@ -65,11 +70,26 @@ def storage_named(pid):
     dtype = TYPED.get(kind[:-7]) if kind.endswith("Storage") else None
     if dtype is None or type(pid[2]) not in (str, int) or type(pid[4]) is not int or pid[4] < 0:
         raise Broken("bad_pickle", "a storage of an unknown kind, %s" % pid[1].name)
-    return str(pid[2]), _once(Storage(dtype, pid[4] * (BITS[dtype] // 8), str(pid[3])[:32]))
+    view = None if len(pid) == FIVE else _part(pid[5])
+    return str(pid[2]), _once(Storage(dtype, pid[4] * (BITS[dtype] // 8), str(pid[3])[:32], view))
 
 
-def storages_of(walk, layout):
-    """{key: Storage} of every storage that the pickle names."""
+def _part(view):
+    """What is said of a view: (key, first element, elements) as (first element, elements); () for None."""
+    if view is None:
+        return ()
+    if type(view) is not tuple or len(view) != 3 or not all(type(number) is int and number >= 0 for number in view[1:]):
+        raise Broken("bad_pickle", "a view of a storage without offset and size")
+    return view[1:]
+
+
+def _end(storage):
+    """The byte of a storage at which the part ends that is meant."""
+    return sum(storage.view) * BITS[storage.dtype] // 8 if storage.view else storage.nbytes
+
+
+def storages_of(walk, layout, items=None):
+    """{key: Storage} of every storage that the pickle names; items: how many an id of one has in this format, if told."""
     storages = {}
     for item in walk.persistent:
         if type(item) is View:
@@ -78,6 +98,12 @@ def storages_of(walk, layout):
             continue
         else:
             key, storage = storage_of(item)
+        if items is not None and items != (FIVE if storage.view is None else SIX):
+            what = "storage %s has an id of %d items, of which torch takes just %d here"
+            raise Broken("bad_pickle", what % (key, FIVE + SIX - items, items))
+        if _end(storage) > storage.nbytes:
+            what = "a view of storage {} reaches to byte {:,} of {:,}"
+            layout.fault("bad_size", what.format(key, _end(storage), storage.nbytes))
         known = storages.setdefault(key, storage)
         if known.nbytes != storage.nbytes:
             what = "storage {} has {:,} bytes in one place of the pickle and {:,} in another"
@@ -123,15 +149,20 @@ def tell(root, layout, place_of, origin=None):
 
 def arrays(root):
     """numpy's arrays under the root, each once, by a name of its own: `numpy_pickle.Array`."""
-    seen, todo = set(), [("", root)]
-    while todo:
-        name, item = todo.pop()
-        array = numpy_pickle.array(item)
-        if array is not None:
-            yield array._replace(name=name)
-        elif type(item) in _ENTERED and id(item) not in seen:
-            seen.add(id(item))
-            todo += [((name + "." if name else "")[:LONG_NAME] + _word(key), part) for key, part in _parts(item)]
+    seen, path = set(), [("", iter([("", root)]))]
+    while path:
+        under, parts = path[-1]
+        for key, item in parts:
+            array = numpy_pickle.array(item)
+            if array is not None:
+                yield array._replace(name=(under + _word(key))[: 2 * LONG_NAME])
+            elif type(item) in _ENTERED and id(item) not in seen and not _holds_nothing(item):
+                seen.add(id(item))
+                name = under + _word(key)[:LONG_NAME]
+                path.append(((name + "." if name else "")[:LONG_NAME], _parts(item)))
+                break
+        else:
+            path.pop()
 
 
 def _tell_one(under, name, view, layout, place_of):
@@ -144,9 +175,9 @@ def _tell_one(under, name, view, layout, place_of):
         layout.notes["meta"] = layout.notes.get("meta", 0) + 1
         layout.tensors.add(under, name, dtype, shape, None, reach * width)
         return
-    if (offset + reach) * width > storage.nbytes:
+    if (offset + reach) * width > min(_end(storage), storage.nbytes):
         what = "tensor {!r} reaches to byte {:,} of a storage of {:,}"
-        layout.fault("bad_size", what.format(under + name, (offset + reach) * width, storage.nbytes))
+        layout.fault("bad_size", what.format(under + name, (offset + reach) * width, _end(storage)))
     start = place_of(view.key)
     if not dense:
         layout.strides[under + name] = strides
@@ -166,6 +197,8 @@ def view_of(dtype, shape, strides, storage, offset, negated=False):
     if reach is not None:
         reach = -(-reach // PACKED.get(dtype, 1))
     key, storage = storage
+    if storage is not None and storage.view:
+        offset += storage.view[0] * BITS[storage.dtype] // BITS[dtype]
     return View(key, _once(Form(dtype, _once(shape), _once(strides), offset, storage, reach, dense, negated)))
 
 
@@ -198,7 +231,7 @@ def named_views(root):
             for suffix, view in views or ():
                 yield under, _word(key) + suffix, view
                 bearing.add(here)
-            if views is None and type(item) in _ENTERED and len(todo) <= NESTED + 1:
+            if views is None and type(item) in _ENTERED and len(todo) <= NESTED + 1 and not _holds_nothing(item):
                 if id(item) in seen and not _enters_again(item, bearing, todo, again):
                     continue
                 seen.add(id(item))
@@ -221,6 +254,16 @@ def _enters_again(item, bearing, todo, again):
 
 
 _ENTERED = frozenset((dict, list, tuple, Call))
+_BEARING = _ENTERED | {View, Persistent}
+
+
+def _holds_nothing(item):
+    """Whether a container is a small one of plain values: most are, and need be neither entered nor remembered."""
+    if type(item) is Call:
+        return item.state is None and item.items is None and type(item.args) is tuple and _holds_nothing(item.args)
+    return len(item) <= SMALL and not any(
+        type(part) in _BEARING for part in (item.values() if type(item) is dict else item)
+    )
 
 
 def _views(item):
@@ -231,7 +274,7 @@ def _views(item):
         item.storage is not None or (type(item.id) is tuple and not _module_class(item.id))
     ):
         key, storage = storage_of(item)
-        count = storage.nbytes * 8 // BITS[storage.dtype]
+        count = storage.view[1] if storage.view else storage.nbytes * 8 // BITS[storage.dtype]
         return [("", view_of(storage.dtype, (count,), (1,), (key, storage), 0))]
     return None
 
@@ -402,8 +445,51 @@ def _same(args):
     return args[0] if type(args) is tuple and args and type(args[0]) is View else None
 
 
-BUILD = {
+# How many arguments the rebuilders have had since each was first given out: torch 0.4 (_rebuild_tensor_v2, with metadata
+# from 1.12 on), 1.1 (_rebuild_qtensor, of 8 until 1.3), 1.7 (_rebuild_from_type), 1.11 to 2.13. Source: torch/_utils.py,
+# torch/_tensor.py.
+ARGUMENTS = {
+    "torch._utils._rebuild_tensor": (4, 4),
+    "torch._utils._rebuild_tensor_v2": (6, 7),
+    "torch._utils._rebuild_tensor_v3": (7, 8),
+    "torch._utils._rebuild_qtensor": (7, 8),
+    "torch._utils._rebuild_parameter": (3, 3),
+    "torch._utils._rebuild_parameter_with_state": (4, 4),
+    "torch._utils._rebuild_sparse_tensor": (2, 2),
+    "torch._utils._rebuild_sparse_csr_tensor": (2, 2),
+    "torch._utils._rebuild_nested_tensor": (4, 4),
+    "torch._utils._rebuild_meta_tensor_no_storage": (4, 4),
+    "torch._utils._rebuild_wrapper_subclass": (8, 8),
+    "torch._utils._rebuild_xla_tensor": (4, 4),
+    "torch._utils._rebuild_device_tensor_from_numpy": (4, 4),
+    "torch._utils._rebuild_device_tensor_from_cpu_tensor": (4, 4),
+    "torch._tensor._rebuild_from_type": (4, 4),
+    "torch._tensor._rebuild_from_type_v2": (4, 4),
+}
+
+
+def _counted(name, build):
+    """`build`, or what gives no smaller form, for arguments as many as that rebuilder takes; others raise."""
+
+    def counted(args):
+        _count(name, args)
+        if name.startswith("torch._tensor.") and type(args[0]) is Global:  # function, type, its arguments, state
+            _count(args[0].name, args[2])
+        return build(args) if build else None
+
+    return counted
+
+
+def _count(name, args):
+    least, most = ARGUMENTS.get(name, (0, 1 << 30))
+    if type(args) in (tuple, list) and not least <= len(args) <= most:
+        what = "%s with %d arguments, of which it takes %s"
+        raise ValueError(what % (name, len(args), least if least == most else "%d or %d" % (least, most)))
+
+
+_SMALLER = {
     "torch._utils._rebuild_tensor_v2": _built,
     "torch._utils._rebuild_parameter": _same,
 }
-"""For `walk(…, build=BUILD)`: 10^5 tensors as views, not as calls with all their arguments."""
+BUILD = {name: _counted(name, _SMALLER.get(name)) for name in ARGUMENTS}
+"""For `walk(…, build=BUILD)`: 10^5 tensors as views, not as calls with all their arguments; calls that can't be are refused."""

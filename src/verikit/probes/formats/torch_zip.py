@@ -220,7 +220,7 @@ def version(file, directory, top, crcs, layout):
 
 def _storages(file, directory, top, pickle, layout):
     """Every storage has its record, of the right size, and every record its storage; tensors lie within them."""
-    storages = torch_tensors.storages_of(pickle, layout)
+    storages = torch_tensors.storages_of(pickle, layout, torch_tensors.FIVE)
     pickle.persistent = []
     records = _records(directory, top + "data/", storages, layout)
     storages.clear()
