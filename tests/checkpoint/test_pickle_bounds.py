@@ -6,6 +6,8 @@ import collections
 import contextlib
 import decimal
 import fractions
+import hashlib
+import os
 import pickle
 import re
 import tracemalloc
@@ -15,7 +17,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 
-from verikit import UNKNOWN, Cause
+from verikit import FAIL, UNKNOWN, Cause
 from verikit.checks.checkpoint import CheckpointIntact
 from verikit.probes.formats import pickle_walk, torch_tensors
 from verikit.probes.formats.layout import Broken, Layout
@@ -234,3 +236,32 @@ def test_why_a_pickle_ends(data, words):
     """
     with pytest.raises(Broken, match=re.escape(words)):
         walk(b"\x80\2" + data)
+
+
+def test_content_is_not_read_in_vain(tmp_path):
+    """
+    Where a bound was reached at structure, content depth reads no further, unless a digest of the whole is asked for.
+    """
+    path = tmp_path / "x.pkl"
+    path.write_bytes(b"\x80\4\x8e" + (1 << 35).to_bytes(8, "little"))
+    os.truncate(path, 1 << 36)
+
+    found = examine_here(CheckpointIntact(path, depth="content"))
+
+    assert (found.verdict, found.cause) == (UNKNOWN, Cause.BOUND_REACHED)
+    assert found.facts["content"]["bytes"] == 0
+    assert found.facts["coverage"]["bytes"][0] < 1 << 27
+
+
+def test_a_digest_is_had_all_the_same(tmp_path):
+    """
+    What a bound hides from the walk, a digest shows.
+    """
+    path = tmp_path / "x.pkl"
+    path.write_bytes(b"\x80\4](" + b"}" * 400_000 + b"e.")
+    right = hashlib.sha256(path.read_bytes()).hexdigest()
+
+    same, other = (examine_here(CheckpointIntact(path, digest=f"sha256:{hex_}")) for hex_ in (right, "0" * 64))
+
+    assert (same.verdict, same.cause) == (UNKNOWN, Cause.BOUND_REACHED)
+    assert other.verdict is FAIL

@@ -446,13 +446,23 @@ def read(place, path, look, member=None):
                 else:
                     _structure(window, layout)
             layout.read = min(window.read, layout.size)
-            if look.name == "content" and not layout.faults:
+            if look.name == "content" and not layout.faults and not _of_no_use(layout, look, member):
                 told(layout, _content, place, file, layout, look, member)
     except OSError as error:
         if error.filename is None:  # from a read, which knows only a number
             error.filename = path
         raise
     return layout
+
+
+def _of_no_use(layout, look, member):
+    """Whether reading all of it would settle nothing: a bound was reached, and no digest of the whole is asked for."""
+    return _stopped(layout) and os.path.normpath(layout.path) not in look.wanted and not _own_digests(member)
+
+
+def _stopped(layout):
+    """Whether a bound was reached before any of its content was read."""
+    return layout.content is None and any(row["kind"] == "bound_reached" for row in layout.unknowns)
 
 
 def _content(place, file, layout, look, member):
@@ -658,6 +668,7 @@ def _content_facts(layouts, loose, finite):
     """What was read and compared; `blind`: files of which not one byte could be compared or judged, by anything."""
     done = [layout.content for layout in layouts.values() if layout.content]
     seen = {os.path.normpath(each.path) for each in layouts.values() if _compared_some(each)}
+    loose = [name for name in loose if not _stopped(layouts[name])]
     blind = [
         name for name in loose if not (seen & {os.path.normpath(layouts[name].path), *_data(layouts[name], finite)})
     ]

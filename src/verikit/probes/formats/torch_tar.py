@@ -16,6 +16,9 @@ from verikit.probes.place import CannotSee
 BLOCK, RECORD = 512, 10240
 MEMBERS = 64
 NEEDED = ("pickle", "storages", "tensors")
+FILES = (b"0", b"\0", b"7")
+EXTENDED = (b"x", b"g", b"L", b"K")
+"""Kinds of header that tell of the member after them: of POSIX's pax, and of GNU's tar."""
 PROTOCOLS = (b"\x80\2", b"\x80\3", b"\x80\4", b"\x80\5")
 
 
@@ -27,19 +30,32 @@ def structure(file, layout):
         raise CannotSee("unsupported", "a tar archive that torch did not write: %s" % ", ".join(list(members)[:4]))
     for name in lacking:
         layout.fault("missing", "the member %r is missing" % name)
-    if lacking or any(row["kind"] == "truncated" for row in layout.faults):
+    if lacking or any(row["kind"] in ("truncated", "bad_header") for row in layout.faults):
         return
     _others(members, layout)
     storages = _storages(members["storages"], layout)
-    _tensors(members["tensors"], storages, layout)
+    known = set(storages) | _tensors(members["tensors"], storages, layout)
     data = members["pickle"].at(0, members["pickle"].size)
     pickle = walk(data, layout, "pickle")
     if pickle.end < len(data):
         layout.fault("trailing", "{:,} bytes follow the pickle".format(len(data) - pickle.end))
+    _named(pickle, known)
     root = pickle.root
     layout.root = root
     layout.arrays += [array._replace(origin=members["pickle"].base) for array in torch_tensors.arrays(root)]
     layout.tree.update({str(key): describe(value) for key, value in root.items()} if type(root) is dict else {})
+
+
+def _named(pickle, known):
+    """Holds what the pickle names by number against the tensors and storages that the other members have."""
+    for item in pickle.persistent:
+        if type(item.id) is tuple:  # a class with its source
+            continue
+        number = int(item.id) if type(item.id) is int or (type(item.id) is str and item.id.isdigit()) else item.id
+        if number not in known:
+            raise Broken(
+                "missing", "the pickle names %.40r, which is no tensor or storage of the other members" % (item.id,)
+            )
 
 
 def _others(members, layout):
@@ -59,17 +75,21 @@ def _members(file, layout):
         head = file.at(at, BLOCK)
         if len(head) < BLOCK or not head.strip(b"\0"):
             break
-        name, size = head[:100].rstrip(b"\0").decode("utf-8", "replace"), _octal(head[124:136])
+        name, size, kind = _name(head), _octal(head[124:136]), head[156:157]
         if _octal(head[148:156]) != sum(head[:148]) + 8 * 32 + sum(head[156:]):
             raise Broken("bad_header", "the header at byte %d has a wrong sum" % at, at)
-        if name in members:
-            layout.fault("duplicate", "two members are called %r" % name)
         if at + BLOCK + size > file.size:
             layout.shortfall(at + BLOCK + size, "the member %r is cut" % name)
-        members[name.split("/")[-1]] = file.part(at + BLOCK, size)
+        if kind not in EXTENDED:
+            _judge(name, kind, name in members, layout)
+            members[name] = file.part(at + BLOCK, size)
         at += BLOCK + -(-size // BLOCK) * BLOCK
     end = file.at(at, 2 * BLOCK)
-    if file.size % RECORD and not layout.needed:
+    # tar and Python pad to whole records; other programs end with the two blocks, and so may a file that was cut.
+    if file.size % RECORD and file.size - at == 2 * BLOCK:
+        what = "it ends with its last block, short of the multiple of {:,} bytes that tar writes: by another program, or cut"
+        layout.unseen("ambiguous", what.format(RECORD))
+    elif file.size % RECORD and not layout.needed:
         layout.fault("bad_size", "its size is no multiple of {:,} bytes, as tar writes them".format(RECORD), file.size)
     elif len(end) < 2 * BLOCK and not layout.needed:
         layout.shortfall(at + 2 * BLOCK, "the two blocks that end the archive are missing")
@@ -83,6 +103,23 @@ def _members(file, layout):
     return members
 
 
+def _name(head):
+    """The name in full: POSIX has room for its folders in a field of their own."""
+    folders = head[345:500].partition(b"\0")[0] if head[257:263] == b"ustar\0" else b""
+    raw = folders + b"/" * bool(folders) + head[:100].partition(b"\0")[0]
+    return raw.decode("utf-8", "replace")
+
+
+def _judge(name, kind, again, layout):
+    """One member among the others: torch takes the files it needs out of the archive, by their names."""
+    if again:
+        layout.fault("duplicate", "two members are called %r" % name)
+    if ".." in name.replace("\\", "/").split("/") or name.startswith("/"):
+        layout.fault("escapes", "the member %r leaves the folder" % name)
+    if name in NEEDED and kind not in FILES:
+        layout.fault("bad_header", "the member %r is no file, but a link or folder" % name)
+
+
 def _octal(field):
     text = field.strip(b"\0 ")
     if not text or text.strip(b"01234567"):
@@ -91,7 +128,7 @@ def _octal(field):
 
 
 def _storages(file, layout):
-    """{key: (dtype, elements, offset)}"""
+    """{key: (dtype, elements, offset)}, views of storages among them."""
     count, at = next_pickle(file, 0, layout, "storages")
     if type(count.root) is not int:
         raise Broken("bad_pickle", "the number of storages is no number")
@@ -106,10 +143,33 @@ def _storages(file, layout):
         storages[key] = dtype, count, file.base + at + 8
         layout.span("storage %s" % key, file.base + at + 8, nbytes)
         at += 8 + nbytes
-    _, at = next_pickle(file, at, layout, "storages")
+    views, at = next_pickle(file, at, layout, "storages")
+    _add_views(views.root, storages, layout)
     if at != file.size:
         layout.fault("trailing", "{:,} bytes follow the last storage".format(file.size - at), file.base + at)
     return storages
+
+
+def _add_views(rows, storages, layout):
+    """Storages that are parts of others: rows of (key, key of the whole, first element, elements)."""
+    if type(rows) is not list:
+        raise Broken("bad_pickle", "the views of storages are no list")
+    for row in rows:
+        if type(row) is not tuple or len(row) != 4 or not all(type(item) is int and item >= 0 for item in row[2:]):
+            raise Broken("bad_pickle", "a view of a storage that is not told by two keys, offset and size")
+        if _key(row[1]) not in storages:
+            raise Broken("missing", "a view of storage %s, which is not there" % row[1])
+        dtype, count, start = storages[row[1]]
+        if row[2] + row[3] > count:
+            what = "a view of storage {} reaches to element {:,} of {:,}"
+            layout.fault("bad_size", what.format(row[1], row[2] + row[3], count))
+        storages[_key(row[0])] = dtype, min(row[3], max(0, count - row[2])), start + row[2] * (BITS[dtype] // 8)
+
+
+def _key(item):
+    if type(item) not in (int, str):
+        raise Broken("bad_pickle", "a key that is neither a number nor a text")
+    return item
 
 
 def _storage(root):
@@ -118,25 +178,29 @@ def _storage(root):
     dtype = TYPED.get(root[2].attribute[: -len("Storage")])
     if dtype is None:
         raise Broken("bad_pickle", "a storage of an unknown kind, %s" % root[2].name)
-    return str(root[0]), dtype
+    return _key(root[0]), dtype
 
 
 def _tensors(file, storages, layout):
+    """The keys of all tensors, each of which lies within its storage."""
+    keys = set()
     count, at = next_pickle(file, 0, layout, "tensors")
     if type(count.root) is not int:
         raise Broken("bad_pickle", "the number of tensors is no number")
     for _ in range(min(count.root, 1 << 20)):
         row, at = next_pickle(file, at, layout, "tensors")
-        if type(row.root) is not tuple or len(row.root) != 3 or str(row.root[1]) not in storages:
+        if type(row.root) is not tuple or len(row.root) != 3 or _key(row.root[1]) not in storages:
             raise Broken("mismatch", "a tensor of a storage that is not there")
         (ndim,) = struct.unpack("<i4x", file.exactly(at, 8, "a tensor"))
         if not 0 <= ndim <= 64:
             raise Broken("bad_header", "a tensor of %d dimensions" % ndim, file.base + at)
         numbers = struct.unpack("<%dq" % (2 * ndim + 1), file.exactly(at + 8, 16 * ndim + 8, "a tensor"))
         at += 16 * ndim + 16
-        _view(str(row.root[0]), storages[str(row.root[1])], numbers[:ndim], numbers[ndim:-1], numbers[-1], layout)
+        keys.add(_key(row.root[0]))
+        _view(str(row.root[0]), storages[row.root[1]], numbers[:ndim], numbers[ndim:-1], numbers[-1], layout)
     if at != file.size:
         layout.fault("trailing", "{:,} bytes follow the last tensor".format(file.size - at), file.base + at)
+    return keys
 
 
 def _view(name, storage, shape, strides, offset, layout):
