@@ -156,7 +156,11 @@ rows(
 
 # An address to open is readiness, and cures what was lived with before; one of somewhere else is none.
 
-LIVED_WITH = trace("ModuleNotFoundError: No module named 'insightface'", own="/opt/ui/nodes.py").replace("@@", "")
+LIVED_WITH = (
+    trace("ModuleNotFoundError: No module named 'insightface'", own="/opt/ui/nodes.py")
+    .replace("@@", "")
+    .replace("in <module>", "in load_node")
+)
 for name, words in (
     ("go-to", "To see the GUI go to: http://0.0.0.0:8188"),
     ("open", "Open http://localhost:3000 in your browser"),

@@ -66,20 +66,20 @@ def excuses(name, search, text):
     if name == "retry":
         return not (NEGATED.search(text[: found.start()]) or any(one == of for one, of in TRIES.findall(text)))
     if name not in OF_ITS_OWN:
-        return True
+        return not NEGATED.search(text[: found.start()])
     return not (NEGATED.search(text[: found.start()]) or LAST_WORDS.search(text[found.end() :]))
 
 
-def excused(text):
-    """Whether a sentence excuses itself."""
-    return any(may(words, text) and excuses(name, search, text) for name, _, search, words, _ in BENIGN)
+def excused(text, but=""):
+    """Whether a sentence excuses itself. but: the row that excuses nothing here."""
+    return any(name != but and may(words, text) and excuses(name, search, text) for name, _, search, words, _ in BENIGN)
 
 
 def ill(text):
     """Whether a sentence speaks of a failure, and does not take it back."""
     text = TALLY.sub("", text)
     told = LAST_WORDS.search(text) or MARK.match(text) or status(text)
-    return bool(told) and not excused(text)
+    return bool(told) and not (excused(text) or HANDLED.search(text))
 
 
 def cured_by(text, told):
@@ -102,7 +102,7 @@ def status(text):
 def plainness(text, level=0):
     """How plainly a sentence complains: PLAIN, MILD or 0."""
     bare = TALLY.sub("", text)
-    if HANDLED.search(bare) or excused(bare) or bare.startswith("raise "):
+    if HANDLED.search(bare) or excused(bare, but="retry" if level >= 40 else "") or bare.startswith("raise "):
         return 0
     if (
         level >= 40

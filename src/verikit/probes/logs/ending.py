@@ -43,6 +43,11 @@ HEADS, WORDS = 600, 3
 _WORD = re.compile(r"[^\W\d_]{2,}")
 CLOSING, NO_CLOSING = re.compile(tables.CLOSING), re.compile(tables.NO_CLOSING)
 FINAL, EARLY, UNDERWAY = (re.compile(one) for one in (tables.FINAL, tables.EARLY, tables.UNDERWAY))
+SET_ASIDE = re.compile(
+    r"\b(?:diff|args|arguments|config\w*|settings|split|env\w*|params|hparams|requirements|snapshot)\b"
+)
+"""What a job writes down before it begins."""
+
 SET_UP = re.compile(tables.SET_UP)
 PREPARED, TRAINER = (re.compile(one) for one in (tables.PREPARED, tables.TRAINER))
 LEAVE = re.compile(r"\W*(?:[\w.-]+: )?(?:[Gg]ood ?bye|[Bb]ye(?: bye)?|[Ff]arewell|[Ff]in|[Ee]xit|[Ee]nd)\W*$")
@@ -293,7 +298,8 @@ def _weigh(story, end, number, text, last):
     if worked and _says(BEST, text):
         end.add("the best or the whole", 1, number)
     if _says(PRODUCT, text) and not prepared:
-        end.add("a product" if not named else "a product of a part", 2 if not named else 0, number)
+        weight = 2 if worked or not SET_ASIDE.search(text) else 0
+        end.add("a product" if not named else "a product of a part", weight if not named else 0, number)
     if worked and not named and _says(MEASURES, text) and _last_event(story) and _last_event(story)[2] != "step":
         end.add("measures of what was counted", 1, number)
     if not named and _as_counted(story, text):

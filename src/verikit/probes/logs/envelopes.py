@@ -128,8 +128,12 @@ ENVELOPES = (
     ("bracket-name", r"\[(?:(?:PID|RANK|pid|Rank):\d+|[a-z_]\w*(?:\.\w+)+(?::\d+)?)\] ?"),
     ("place", r"\[[\w./-]+\.(?:py|cpp|cc|cu|rs|go):\d+(?::[\w<>]+)?\] ?"),
     ("place-go", r"source=[\w./-]+:\d+ (?:msg=\"?)?"),
+    ("rsync-bar", r" *[\d,]+ +\d{1,3}% +[\d.]+[kMG]?B/s +\d+:\d\d:\d\d(?: \([^)\n]{1,60}\))? +(?=rsync)"),
     ("bar", r"[^\r\n]{0,200}?\d+/\d+ \[[^\]\r\n]{5,120}\](?=\[)"),
 )
+OF_SPEAKERS = ("worker", "worker-rank", "ray-daemon", "rank", "mpirun", "numbered", "srun", "pod", "compose", "host")
+"""Envelopes that only say who speaks: a text, or a traceback, may stand behind them line by line."""
+
 _COMPILED = tuple((name, re.compile(pattern)) for name, pattern in ENVELOPES)
 
 # Which rows can begin with a character: most lines try a handful instead of all.
@@ -139,7 +143,7 @@ _STARTS = {
     "number-before": "[", "numbered": "[", "srun": " 0123456789", "pod": "[", "bracketed-time": "[",
     "bracketed-clock": "[", "time": "0123456789", "clock": "0123456789", "uptime": "0123456789", "level-bracket": "[",
     "level-name": "[", "tag-level": "[", "tag": "[", "level": " TDINSWECFdiwefc", "place": "[", "bracket-name": "[", "basic": "TDINSWECFdiwefc", "logfmt": "tlc", "log4j-main": "m", "horovod": "[", "time-colon": "0123456789", "source-level": "abcdefghijklmnopqrstuvwxyz_", "trt": "[", "ray-cli": "VSPIWE", "tag-time": "[", "espnet": "(", "transformers": "[", "composer": "r", "submitit": "s", "d2": "[", "padded-level": "[", "level-source": "[", "airflow-day": "[", "airflow": "{", "postgres": "[", "k8s-event": "0123456789", "k8s-describe": "NW", "spring": " TDINSWECFdiwefc", "place-go": "s", "date": "SMTWF", "stream": "sS",
-    "level-logger": "-", "node": "abcdefghijklmnopqrstuvwxyz",
+    "level-logger": "-", "rsync-bar": " 0123456789", "node": "abcdefghijklmnopqrstuvwxyz",
 }  # fmt: skip
 # Of rows that begin with a bracket: whether a digit (0), a letter (a) or a blank ( ) is the next character.
 _SECONDS = {

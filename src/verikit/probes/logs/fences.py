@@ -7,16 +7,13 @@ was cut or the program speaks again, was none: what stood behind it is read afte
 import re
 
 from verikit.probes.logs import tables
-from verikit.probes.logs.envelopes import Line
+from verikit.probes.logs.envelopes import OF_SPEAKERS, Line
 
 LINES = 400
 """Lines behind an opening fence among which its end is looked for."""
 
 OPEN, CLOSE = re.compile(tables.FENCE_OPEN + r"\s*$"), re.compile(tables.FENCE_CLOSE + r"\s*$")
 TURN_BEGINS, TURN_ENDS = re.compile(tables.TURN_BEGINS), re.compile(tables.TURN_ENDS)
-OF_SPEAKERS = ("worker", "worker-rank", "ray-daemon", "rank", "mpirun", "numbered", "srun", "pod", "compose", "host")
-"""Envelopes that only say who speaks: a text may stand behind them, line by line."""
-
 OF_TEXT = ("level", "basic")
 """Envelopes that may be the text's own words; a time or a rank is the program's."""
 

@@ -5,10 +5,11 @@ import re
 
 from verikit.probes.logs import tables
 from verikit.probes.logs.complaints import THROWN
-from verikit.probes.logs.ending import BYE, CLOSING, LEAVING, PREPARED, folded, more_to_come
+from verikit.probes.logs.ending import BYE, CLOSING, EARLY, LEAVING, PREPARED, folded, left, more_to_come
 from verikit.probes.logs.motion import moved
 from verikit.probes.logs.roots import spoken
 from verikit.probes.logs.rows import BEGINS_AGAIN
+from verikit.probes.logs.tracebacks import CAUSES
 
 STOP_LINES = 400
 DRAINED = 20
@@ -17,6 +18,7 @@ SENTENCES = 10
 END_LINES = 60
 """Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
 
+LOST = re.compile(tables.LOST)
 DETAIL = re.compile(r"[ \t]*[-+~*#] |[ \t]")
 
 
@@ -51,8 +53,10 @@ def trains(story, ready):
         return False
     if _beside(story, ready):
         return True
-    behind = {event[1:6] for event in story.progress if event[2] == "step" and event[0] > ready["line"]}
-    return len(behind) >= 3
+    behind = [event for event in story.progress if event[0] > ready["line"] and not event[6]]
+    steps = {event[1:6] for event in behind if event[2] == "step"}
+    parts = {event[1:6] for event in behind if event[2] in ("item", "bar") and event[4] is not None}
+    return len(steps) >= 3 or (ready["marker"] in ("own-ready", "address-ready") and len(parts) >= 3)
 
 
 def _beside(story, ready):
@@ -93,17 +97,28 @@ def _stands_at_end(story, done):
     begun = [event for event in story.progress if event[6] or (event[2] == "bar" and event[3] == 0)]
     if any(event[0] > done["line"] for event in begun):
         return False
+    if (
+        done["marker"] == "generic-done"
+        and left(story, done["line"], paces=1)
+        and not EARLY.match(_done_text(story, done))
+    ):
+        return False
     if _said_before(story, done) or _goes_on(story, done["line"]) or (_prepared(story, done) and more_to_come(story)):
         return False
     behind = story.tail[-(story.last - done["line"]) :] if story.last > done["line"] else []
     return not any(BEGINS_AGAIN.match(story.undress(0, raw).text) for raw in behind)
 
 
+def _done_text(story, done):
+    return story.undress(0, done["excerpt"].encode()).text.strip()
+
+
 def _belied(story, done, end):
-    """Whether the last words speak of a failure, and a marker only takes leave, or stands before them."""
-    leave = BYE.match(story.undress(0, done["excerpt"].encode()).text.strip())
-    behind = [line for line in spoken(story.signs, end.lines) if line.number > done["line"] and not line.level]
-    return end.failed and bool(leave or any(THROWN.search(line.text) for line in behind))
+    """Whether the last words speak of a failure, and a marker only takes leave, or what was made is lost behind it."""
+    leave = BYE.match(_done_text(story, done)) or done["marker"] in tables.TIDYING
+    behind = [line for line in spoken(story.signs, end.lines) if line.number > done["line"]]
+    lost = any(LOST.search(line.text) or (not line.level and THROWN.search(line.text)) for line in behind)
+    return end.failed and bool(leave or lost)
 
 
 def _prepared(story, done):
@@ -135,7 +150,7 @@ def ordered_stop(story, signs, ready):
     for number in story.stops:
         earlier = [
             sign for sign in signs
-            if sign["line"] < number and sign["role"] in ("root", "fatal", "plain", "bare") and not sign["contained"]
+            if sign["line"] < number and (sign["role"] in CAUSES or sign["level"] >= 50) and not sign["contained"]
             and not moved(story, sign["end"], 1)
         ]  # fmt: skip
         again = (ready is not None and ready["line"] > number) or moved(story, number, _drain(story, number))

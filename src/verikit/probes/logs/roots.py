@@ -23,6 +23,7 @@ NO_CAUSE = re.compile(tables.NO_CAUSE)
 EXITED = ("exit-code", "elastic", "container-status", "rsync-end", "make-stop", "cargo-failed")
 """Signs that tell of an exit status: no "finished" of the script around heals them."""
 
+PATHS = re.compile(r"(?:[\w.-]*/)+[\w.-]+\.(?!go\b|cc\b|py\b|rs\b)\w+")
 BUILT = re.compile(r"Error building|Failed (?:to build|building)|failed-wheel-build")
 
 BEHIND = (
@@ -73,7 +74,7 @@ def _first(signs):
     def rank(sign):
         late = sign["role"] == "unclear" and echoed is not None and echoed < sign["line"]
         # A bare order to end that comes behind others' failures is their effect; a script may do without its small tools.
-        small = sign["role"] in CAUSES and TOOL.match(sign["text"]) is not None
+        small = sign["role"] in CAUSES and sign["kind"] not in SHARP and TOOL.match(sign["text"]) is not None
         return ROLES["messenger"] if late else ROLES["unclear"] if small else ROLES.get(sign["role"], 4), sign["line"]
 
     return min(signs, key=rank)
@@ -137,12 +138,19 @@ def suspect(story, signs, stop, done, end):
     if hard:
         return _in_own_words(story, signs, _first(hard), end)
     told = root_of(spoken(signs, end.lines))
-    first = _first(near)
+    first = _loudest(near)
     if first is not None and first["role"] == "weak":
         return _in_own_words(story, signs, first, end)
     if told is None or (first is not None and (told[1] < PLAIN or vague(told[0].text.strip()))):
         return first
     return _words_of(told[0])
+
+
+def _loudest(signs):
+    """The cause among some signs, or where all are known by their level alone, the last of those that say that it was fatal."""
+    first = _first(signs)
+    fatal = [sign for sign in signs if sign["role"] == "weak" and sign["level"] >= 50]
+    return fatal[-1] if fatal and first["role"] == "weak" else first
 
 
 def spoken(signs, lines):
@@ -163,7 +171,7 @@ def _in_own_words(story, signs, failure, end):
     endured = _endured(story, signs, failure)
     if failure["role"] == "messenger" and endured:
         return _first(endured)
-    told = root_of(_before(story, signs, failure, end))
+    told = root_of(_of_the_same(failure, _before(story, signs, failure, end)))
     if told is None or told[0].number == failure["line"]:
         return failure
     line, how = told
@@ -207,6 +215,12 @@ def _before(story, signs, failure, end):
     before = [line for line in before if not (failure["trace"] and _announces(line, failure))]
     same = [line for line in before if line.source and line.source in failure["text"]]
     return before if failure["trace"] else same or before
+
+
+def _of_the_same(failure, lines):
+    """The lines that name a path that a fatal sentence names as well; all where it names none."""
+    paths = set(PATHS.findall(failure["text"])) if failure["level"] >= 50 else ()
+    return [line for line in lines if paths & set(PATHS.findall(line.text))] if paths else lines
 
 
 def _announces(line, failure):

@@ -22,7 +22,7 @@ GONE = 5
 NAMED = 100
 """Sentences of which it is known what they say without nan."""
 
-FIGURE = re.compile(rb"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|(?<![\w-])(?:nan|NaN|NAN|inf)(?!\w)")
+FIGURE = re.compile(rb"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|(?<![\w-])-?(?:nan|NaN|NAN|inf)(?!\w)")
 SIGNED = re.compile(rb"[-+]?(?:%s)" % FIGURE.pattern)
 BAR = re.compile(rb"\|(?:\xe2\x96[\x80-\x9f]|[ #=>.-])*\|")
 BLANKS = re.compile(rb"[ \t]+")

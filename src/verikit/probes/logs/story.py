@@ -128,6 +128,10 @@ THING = re.compile(
     r"\W*(?!(?:[Dd]one|[Pp]rocessed|[Cc]omplete|[Ff]inished|[Gg]enerated|[Ww]rote|[Ww]ritten|[Ee]valuated|[Ss]cored|[Pp]rogress))"
 )
 LEAVES = re.compile(tables.LEAVES)
+TO_COME = re.compile(tables.TO_COME)
+THINGS = re.compile(
+    r" (?:\w+ )?(?:workers?|GPUs?|ranks?|nodes?|replicas?|devices?|hosts?|processes|peers)\b(?! (?:done|finished|processed|written))"
+)
 TITLE = re.compile(r"\s*[-=*#~]{3,}")
 EXITS_OF_JOBS, EXITS_OF_CHILDREN = re.compile(tables.EXITS_OF_JOBS), re.compile(tables.EXITS_OF_CHILDREN)
 OF = next(row[2] for row in PROGRESS if row[0] == "of")
@@ -442,7 +446,7 @@ class Story(Tracebacks):
                 roles.add(role)
                 if role == "trace":
                     self.trace_excuse = line.number
-                elif role == "stop":
+                elif role == "stop" and not TO_COME.search(text[: search(text).start()]):
                     self.stops.append(line.number)
         if any(one.search(line.raw) for one in self.ignore):
             roles.add("line")
@@ -597,7 +601,7 @@ class Story(Tracebacks):
                 continue
             if role in ("item", "step") and UNFINISHED.search(text):
                 continue
-            if name == "of" and NO_COUNT.search(text[: found.start("n")]):
+            if name == "of" and (NO_COUNT.search(text[: found.start("n")]) or THINGS.match(text, found.end("of"))):
                 continue
             if name == "counter" and THING.match(found.group()) and QUANTITY.search(text[: found.start() + 1]):
                 continue

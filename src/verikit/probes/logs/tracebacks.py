@@ -5,7 +5,7 @@ import re
 
 from verikit.probes.logs import tables
 from verikit.probes.logs.complaints import excused, excuses
-from verikit.probes.logs.envelopes import Line
+from verikit.probes.logs.envelopes import OF_SPEAKERS, Line
 from verikit.probes.logs.rows import BENIGN, EXCEPTIONS, Kept
 
 QUOTES = re.compile(tables.QUOTES)
@@ -28,6 +28,11 @@ LINK = re.compile(
 MESSAGE_LINES = 40
 """Lines behind an exception that may still be its message, or lead to one chained to it."""
 
+ABOUT = re.compile(
+    r"[Ee]rror|[Ee]xcept|[Ff]ail|[Cc]aught|[Tt]raceback|[Ii]gnored in|[Rr]aise|[Cc]rash|[Rr]etry|[Tt]hread|[Uu]nable|[Cc]ould not|[Cc]annot|refused|Fallback"
+)
+"""What the line above a traceback must speak of for its excuse to be that of the traceback."""
+
 TORN = 40
 """Tracebacks of a teardown that are remembered."""
 
@@ -49,6 +54,7 @@ class Block:
     def __init__(self, line, group, before):
         self.first, self.key, self.level = line.number, line.key, line.level
         self.dressed, self.last = bool(line.dressed), line.number
+        self.spoken = all(name in OF_SPEAKERS for name in line.dressed)  # by somebody who is named, and no logger
         self.rank, self.pid, self.source = line.rank, line.pid, line.source
         self.group, self.before = group, before
         self.errors, self.frames, self.message, self.wanted, self.after, self.linked = [], [], [], 1, 0, False
@@ -56,6 +62,7 @@ class Block:
         self.head = None  # the wrapper's exception, where the block is of what it wraps
         self.contained = self.teardown = False
         self.thread = False  # whether it ended a thread, and the process went on without it
+        self.told = True  # whether the line above it speaks of a failure, so that its excuse is of this one
 
     def unwrap(self):
         """What has been told so far only passes on what comes now: torch's `Original Traceback` of a worker."""
@@ -121,6 +128,7 @@ class Tracebacks:
                 block.teardown = True
         if any(one.search(around) for one in self.ignore):
             block.teardown = True
+        block.told = bool(ABOUT.search(around) or quoted)
         block.prefix = folded_digits(header.group("before"))
         self.blocks[line.key] = block
         return True
@@ -244,7 +252,8 @@ class Tracebacks:
             leaves = [error for error in block.errors if "ExceptionGroup" not in error[1][:60]]
             number, text, raw, rank, pid = (leaves or block.errors)[0]
         kind, role, name, hint = kind_of_exception(text)
-        if role in ("messenger", "cascade", "weak") and not block.group:
+        given_up = role == "stopped" and not text.startswith("KeyboardInterrupt")
+        if (given_up or role in ("messenger", "cascade", "weak")) and not block.group:
             told = [(kind_of_exception(error[1]), error) for error in block.errors]
             (kind, role, name, hint), (number, text, raw, rank, pid) = min(
                 told, key=lambda pair: ROLES.get(pair[0][1], 9)
@@ -261,7 +270,9 @@ class Tracebacks:
                 (kind, role, name, hint), number, raw = other, place, whole
                 break
         head = block.head or block.errors[-1]
-        excused = any(one.search(error[1]) for error in block.errors for one in self.ignore)
+        ignored = any(one.search(error[1]) for error in block.errors for one in self.ignore)
+        if _of_main(block) and not block.told and not ignored:
+            block.contained = block.teardown = False
         rank, pid = block.rank if rank is None else rank, block.pid if pid is None else pid
         sign = sign_of(
             Line(number, raw or text, text, rank, pid, None, block.level, ()), name, role, kind,
@@ -269,7 +280,7 @@ class Tracebacks:
             head=head[1][:300] if head[0] != number else "", frame=own_frame(block.frames),
             contained=block.contained, thread=block.thread, main=_of_main(block), uncaught=uncaught(block), woven=len(block.errors),
         )  # fmt: skip
-        if block.teardown or excused:
+        if block.teardown or ignored:
             self.torn = [*self.torn[-TORN:], [block.first, sign["end"]]]
             return
         if role == "stopped" and text.startswith("KeyboardInterrupt") and not block.dressed:
@@ -326,7 +337,8 @@ def own_frame(frames):
 
 def _of_main(block):
     """Whether a bare traceback begins in the program itself: nobody between it and the interpreter caught it, as it seems."""
-    return not block.level and not block.dressed and any(frame[2] == "<module>" for frame in block.frames)
+    outermost = {frame[3]: frame[2] for frame in reversed(block.frames)}
+    return not block.level and block.spoken and "<module>" in outermost.values()
 
 
 def uncaught(block):

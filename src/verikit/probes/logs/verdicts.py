@@ -1,13 +1,15 @@
 # ruff: noqa: E501
 """What the told adds up to: which signs count, what healed, where the job stands. Text only: no clock, no process."""
 
+import re
+
 from verikit.probes.logs import tables
 from verikit.probes.logs.ending import end_of, folded
 from verikit.probes.logs.envelopes import Line
 from verikit.probes.logs.motion import idle, last_line, moved, phase, progress, retry, times
 from verikit.probes.logs.outcome import done_of, ordered_stop, ready_of, trains
 from verikit.probes.logs.roots import EXITED, TOOL, last_said, root, suspect
-from verikit.probes.logs.tracebacks import EFFECTS, sign_of
+from verikit.probes.logs.tracebacks import CAUSES, EFFECTS, sign_of
 
 HEALS_FATAL = 20
 """Completed steps behind a death that only the other ranks can have made, before it counts as healed (by a restart)."""
@@ -21,11 +23,9 @@ HEALS_MAIN = 2
 HEALS_BEGUN = 5
 """Such steps behind a launcher's word that all ranks begin again."""
 
+ORDERED = re.compile(r"\b(?:Terminated|signal (?:15|2)|SIGTERM|SIGINT)\b")
 IDLE_STATS = 6
 SCHEDULED = ("time_limit", "preempted", "node_failure", "host_oom")
-
-TIDYING = ("wandb-done", "spark-done", "elapsed-done", "torchserve-done")
-"""Ends that a tracker, a session or a shell also writes behind a crash."""
 
 PUT_BACK_LINES = 5
 
@@ -98,7 +98,17 @@ def _counts(story, sign, ready, done, stop):
         return ended or sign["role"] not in EFFECTS or sign["id"] in EXITED
     if done["marker"] == "last-words":
         return sign["trace"] or sign["level"] >= 40 or sign["role"] == "fatal" or not TOOL.match(sign["text"])
-    return sign["uncaught"] or _trapped(sign, done)
+    return sign["uncaught"] or _trapped(sign, done) or _hard(sign, done)
+
+
+def _hard(sign, done):
+    """Whether a sign is of a program that ended by it: no end of the script around heals it, and none of a tool of it."""
+    if done["marker"] in tables.PROVES or ORDERED.search(sign["text"]):
+        return False
+    if sign["role"] == "unclear":
+        return done["marker"] in tables.OF_SCRIPTS
+    ended = sign["main"] and sign["role"] in CAUSES
+    return ended or sign["role"] == "fatal" or sign["id"] == "shell" or sign["id"] in EXITED
 
 
 def _survived(story, sign, ready):
@@ -117,7 +127,7 @@ def _survived(story, sign, ready):
 
 def _trapped(sign, done):
     """Whether the end that follows a crash is only that of the script around it."""
-    if done["marker"] in TIDYING:
+    if done["marker"] in tables.TIDYING:
         return sign["role"] not in ("weak", "cascade")
     if sign["id"] in ("container-status", "make-stop", "cargo-failed"):
         return True  # the good end of another container, of another recipe or of other tests heals none
@@ -133,7 +143,7 @@ def _resolved(story, sign, ready):
         return False
     if _replaced(story, sign, ready):
         return True
-    if ready is not None and ready["line"] > sign["end"]:
+    if ready is not None and ready["line"] > sign["end"] and _heals_by_being_up(story, sign, ready):
         return True
     if sign["uncaught"] and _counts_on(story, sign):
         return True
@@ -141,6 +151,13 @@ def _resolved(story, sign, ready):
         begun = any(row[2] == "elastic-again" and row[0] > sign["end"] for row in story.markers)
         return moved(story, sign["end"], HEALS_BEGUN if begun else HEALS_FATAL)
     return moved(story, sign["end"], HEALS_MAIN if sign["main"] else 1)
+
+
+def _heals_by_being_up(story, sign, ready):
+    """Whether what is up is what the sign was of: the same container, and for a program that ended, a server that is known."""
+    one, two = (story.undress(0, text.encode()).source for text in (sign["text"], ready["excerpt"]))
+    known = ready["marker"] != "own-ready"
+    return (one is None or two is None or one == two) and (known or not sign["main"])
 
 
 def _put_back(story, sign):
