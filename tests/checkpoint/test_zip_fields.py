@@ -214,3 +214,19 @@ def test_what_the_loader_refuses_is_named(tmp_path, place):
 
     assert found.verdict is FAIL
     assert f"record 'archive/data/0' {TOLD[place]}" in found.reason
+
+
+def test_what_macos_puts_beside_a_folder(tmp_path):
+    """
+    torch opens no archive with records outside of its folder, such as the Finder adds: FAIL, and the record is named.
+    """
+    target = io.BytesIO(saved())
+    with zipfile.ZipFile(target, "a") as archive:
+        archive.writestr("__MACOSX/archive/._data", b"\0\5\x16\7\0\2\0\0Mac OS X")
+    (tmp_path / "model.pt").write_bytes(target.getvalue())
+
+    found = examine_here(CheckpointIntact(tmp_path / "model.pt"))
+
+    assert not reads(reads_torch, target.getvalue())
+    assert found.verdict is FAIL
+    assert "record '__MACOSX/archive/._data' lies outside of 'archive/'" in found.reason

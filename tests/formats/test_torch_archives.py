@@ -362,3 +362,19 @@ def test_script(tmp_path, scripted):
     (tmp_path / "m.pt").write_bytes(scripted)
 
     assert look(tmp_path / "m.pt", depth="content").verdict is PASS
+
+
+def test_a_call_of_too_few_arguments_in_a_package(tmp_path):
+    """
+    The pickles of a package are held to what torch's rebuilders take, as those of `torch.save` are.
+    """
+    call = b"\x80\2ctorch._utils\n_rebuild_parameter\n(NNtR."
+    with zipfile.ZipFile(tmp_path / "m.pt", "w") as archive:
+        archive.writestr("m/.data/extern_modules", b"")
+        archive.writestr("m/.data/version", b"3\n")
+        archive.writestr("m/model/model.pkl", call)
+
+    found = examine_here(CheckpointIntact(tmp_path / "m.pt"))
+
+    assert found.verdict is FAIL
+    assert "_rebuild_parameter with 2 arguments, of which it takes 3" in found.reason

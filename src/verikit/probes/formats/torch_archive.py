@@ -162,7 +162,7 @@ def _pickle(file, directory, name, crcs, layout):
     """The keys of the storages that a pickle names; each has its record."""
     inner = Layout(layout.path, file.size)
     data = zip_.content(file, directory, name, LIMIT, crcs)
-    found = walk(data, inner, name)
+    found = walk(data, inner, name, build=torch_tensors.BUILD)
     if found.end < len(data):
         layout.fault("trailing", "{:,} bytes follow the pickle in {}".format(len(data) - found.end, name))
     records = "%s/.data/" % name.partition("/")[0]
