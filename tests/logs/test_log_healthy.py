@@ -661,3 +661,25 @@ def test_killed_process(tmp_path):
 
     assert (found.verdict, found.final, found.facts["state"]) == (FAIL, True, "died_silently")
     assert "cut off in the middle" in found.reason
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "CRITICAL:root:lost the parameter server, terminating\nINFO:     Shutting down",
+        "fatal: batch 31 has 0 tokens, cannot go on\n\nreal\t1m9.120s\nuser\t0m58.001s\nsys\t0m4.220s",
+        "2025-05-05 10:01:02,331 ERROR load: checksum mismatch of shard_3.bin (expected 9f2a, got 77b1)",
+    ],
+)
+def test_last_words_of_a_failure_without_a_process(tmp_path, words):
+    """
+    A failure in the last words that no table knows is not known to have ended the job, nor to have been lived with.
+    """
+    path = tmp_path / "job.log"
+    path.write_text("".join(f"step {n}0/1000 loss {9 - n}\n" for n in range(8)) + words + "\n")
+
+    found = examine_here(LogHealthy(path))
+
+    assert (found.verdict, found.cause) == (UNKNOWN, Cause.AMBIGUOUS)
+    assert "line 9" in found.reason
+    assert "needs process=" in found.reason

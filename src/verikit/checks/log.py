@@ -41,6 +41,9 @@ RUNNING_SILENCE = 600.0
 SLOW_STEPS = 20.0
 """How many times its usual step a job may be silent."""
 
+SURRENDER_LINES = 5
+"""Lines that may follow the words of a failure, where nobody says whether the process lives: leave, times, a script's end."""
+
 FEW_STEPS, AVERAGE_STEPS, AVERAGE_MOST = 5, 3.0, 7200.0
 """The same where only the average of so many steps since the launch is known, and so many seconds at most."""
 
@@ -321,6 +324,11 @@ class _Case:
         if not self.process and not self._finished() and self.age > patience:
             words = f"last written {seconds(self.age)} ago; whether it still runs needs process= or fresh_within="
             return self._say("hung", UNKNOWN, self._subject(words), cause=Cause.AMBIGUOUS)
+        if not self.process and not self._finished() and self._surrendered():
+            told = self.text["suspect"]
+            words = f"its last words, line {told['line']}, speak of a failure: {told['excerpt'][:200]!r}"
+            words += "; whether it still runs needs process="
+            return self._say("quiet_but_alive", UNKNOWN, self._subject(words), cause=Cause.AMBIGUOUS)
         if self._of_earlier_run():
             words = (
                 f"it ends in a crash written before its process began, and says nothing since; {self._process_words()}"
@@ -389,6 +397,12 @@ class _Case:
 
     def _progress(self, key: str) -> Any:
         return self.text["progress"].get(key)
+
+    def _surrendered(self) -> bool:
+        """Whether the very last words are of a failure, by no table's word: a job that goes on may have had it, too."""
+        told, against = self.text["suspect"], self.text["ending"]["against"]
+        near = told is not None and told["line"] is not None and told["line"] >= self.text["last"] - SURRENDER_LINES
+        return near and "its last words speak of a failure" in against
 
     def _serving(self) -> bool:
         """Whether it is a server that has become ready: it may be silent for as long as nobody asks."""

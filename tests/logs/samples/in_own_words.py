@@ -1,7 +1,8 @@
 """Whole logs that tell what failed in words of their own, or in those of a program no table has; and such as only sound so.
 
-`in_own_words.txt` has them as they are written: a heading `##### name | state | alive | idle`, then the lines.  Marks of root
-lines as in `kit`; `<steps FIRST LAST> form` stands for that many lines of a counter, with {n}, {t} (a clock) and {loss}.
+`in_own_words.txt` has them as they are written; `behind_a_crash.txt` what looks like progress, an end, an excuse or a fence
+beside a crash: a heading `##### name | state | alive | idle`, then the lines.  Marks of root lines as in `kit`;
+`<steps FIRST LAST> form` stands for that many lines of a counter, with {n}, {t} (a clock) and {loss}.
 """
 
 from __future__ import annotations
@@ -27,7 +28,12 @@ def _lines(body: str) -> list[str]:
     return rows
 
 
-for part in re.split(r"(?m)^##### ", Path(__file__).with_suffix(".txt").read_text(encoding="utf-8"))[1:]:
-    heading, text = part.split("\n", 1)
-    name, state, alive, idle = (word.strip() for word in heading.split("|"))
-    add("words-" + name, state, *_lines(text.rstrip("\n")), alive=ALIVE[alive], idle=float(idle))
+def _load(path: Path, prefix: str) -> None:
+    for part in re.split(r"(?m)^##### ", path.read_text(encoding="utf-8"))[1:]:
+        heading, text = part.split("\n", 1)
+        name, state, alive, idle = (word.strip() for word in heading.split("|"))
+        add(prefix + name, state, *_lines(text.rstrip("\n")), alive=ALIVE[alive], idle=float(idle))
+
+
+_load(Path(__file__).with_suffix(".txt"), "words-")
+_load(Path(__file__).with_name("behind_a_crash.txt"), "behind-")

@@ -25,6 +25,7 @@ MILD_ROWS = 8
 
 LAST_WORDS, COMPLAINT, HANDLED = (re.compile(one) for one in (tables.LAST_WORDS, tables.COMPLAINT, tables.HANDLED))
 VAGUE, PASSING = re.compile(tables.VAGUE), re.compile("%s|%s|%s" % (tables.ANNOUNCED, tables.CLOSING, tables.PRODUCT))
+LEAVES = re.compile(r"\b(?:[Ee]xit|[Aa]bort|[Qq]uitt|[Tt]erminat|[Bb]ail|[Gg]iv)ing\b(?: up| out| now)?\W*$")
 TRIES = re.compile(r"\b(?:[Rr]etry|[Aa]ttempt|[Tt]ry) #?(\d{1,4}) ?(?:of|/) ?(\d{1,4})\b")
 CURED = re.compile(tables.CURED)
 QUIET = re.compile(r"\[W:|\b(?:WARN(?:ING)?|INFO|NOTICE|DEBUG)\b")
@@ -65,6 +66,8 @@ def excuses(name, search, text):
         return False
     if name == "retry":
         return not (NEGATED.search(text[: found.start()]) or any(one == of for one, of in TRIES.findall(text)))
+    if name == "contained" and LEAVES.search(text):
+        return False
     if name not in OF_ITS_OWN:
         return not NEGATED.search(text[: found.start()])
     return not (NEGATED.search(text[: found.start()]) or LAST_WORDS.search(text[found.end() :]))

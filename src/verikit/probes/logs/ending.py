@@ -25,7 +25,7 @@ NO_CURE = ("leave is taken", "it closes down", "totals", "a table", "a summary")
 BLOCK = 3
 """Rows, or named figures, that make a table or a summary."""
 
-WHOLE = "its counter is at its whole"
+WHOLE, SHORT = "its counter is at its whole", "its counter is short of its whole"
 FAILED = "its last words speak of a failure"
 VETO = -20
 """The weight of last words that speak of a failure: no table and no row of names and figures outweighs them."""
@@ -239,7 +239,7 @@ def _whole(story, end, behind):
     number, final = behind[0][0], any(FINAL.match(text) for _, text in behind)
     if left(story, number, paces=1 if final else 0):
         early = any(EARLY.match(text) for _, text in behind)
-        end.add("stopped early" if early else "its counter is short of its whole", 2 if early else -4, number)
+        end.add("stopped early" if early else SHORT, 2 if early else -4, number)
     elif reached(story, number):
         end.add(WHOLE, 1)
 
@@ -292,7 +292,8 @@ def _weigh(story, end, number, text, last):
     if FINAL.match(text):
         end.add("final measures", 2, number)
     if _says(CLOSING, text) and not prepared and not LEAVE.match(text):
-        end.add("words of an end" if not named else "the end of a part", 2 if not named else 0, number)
+        weight = 2 if worked or not SET_ASIDE.search(text) else 0
+        end.add("words of an end" if not named else "the end of a part", weight if not named else 0, number)
     if worked and _says(TOTALS, text):
         end.add("totals", 2 if not named else 0 if part else 1, number)
     if worked and _says(BEST, text):
@@ -372,7 +373,9 @@ def _last(end, behind):
         end.add("its last words announce more", -4)
     healed = any(weight >= 2 and name not in NO_CURE for name, weight in end.signs)
     loud = {line.number for line in end.lines if line.level >= 40 and plainness(line.text.strip(), 40)}
-    if any((ill(text) or number in loud) and (number >= end.line or not healed) for number, text in behind):
+    healed = healed and SHORT not in [name for name, _ in end.against]
+    fatal = any(line.level >= 50 and line.number in loud for line in end.lines)
+    if fatal or any((ill(text) or number in loud) and (number >= end.line or not healed) for number, text in behind):
         end.add(FAILED, VETO)
     elif (
         not healed

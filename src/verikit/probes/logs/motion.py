@@ -15,6 +15,9 @@ RETRY_COUNT = 60
 FAILING = re.compile(
     r"refused|[Ff]ail(?!(?:ed|ures?)?[ =:]*0\b)|rror(?!s?[ =:]*0\b)|timed? ?out|unreachable|[Rr]etr(?!\w*[ =:]*0\b)|unavailable|\b50[234]\b|[Ss]talled|[Mm]issing|\bagain\b"
 )
+PART_BEGINS = re.compile(
+    r"\W{0,8}\[?\d+ ?/ ?\d+\]?:? +(?![^\n]*(?:\b(?:done|ok|OK)\b|ed\b|✓|complete|written))[A-Za-z]"
+)
 IDLE = re.compile(tables.IDLE)
 
 STANDING = 0.9
@@ -119,7 +122,7 @@ def _whole(story, work):
         line, name, role, value, whole = event[:5]
         if whole is None or value != whole or whole <= 1 or role == "bar" or nested(story, event):
             continue
-        if name == "percent" and line < story.last - 2:
+        if (name == "percent" and line < story.last - 2) or (line >= story.last - 1 and _begins(story, event)):
             continue
         same = [event for event in work if event[1] == name and event[4] == whole]
         again = any(one[3] == whole and two[3] < whole for one, two in zip(same, same[1:]))
@@ -127,6 +130,12 @@ def _whole(story, work):
         if not again and same[-1][3] == whole and line >= story.last - 40:
             return True
     return False
+
+
+def _begins(story, event):
+    """Whether a counter names the part that begins: `[3/3] training`, and no word that it is done."""
+    text = story.undress(0, event[7].encode("utf-8", "replace")).text.strip()
+    return event[1] == "of" and PART_BEGINS.match(text) is not None
 
 
 def _unmoved(story, same):

@@ -56,7 +56,7 @@ def trains(story, ready):
     behind = [event for event in story.progress if event[0] > ready["line"] and not event[6]]
     steps = {event[1:6] for event in behind if event[2] == "step"}
     parts = {event[1:6] for event in behind if event[2] in ("item", "bar") and event[4] is not None}
-    return len(steps) >= 3 or (ready["marker"] in ("own-ready", "address-ready") and len(parts) >= 3)
+    return len(steps) >= 3 or (ready["marker"] in ("own-ready", "address-ready", "grpc-ready") and len(parts) >= 3)
 
 
 def _beside(story, ready):

@@ -20,7 +20,7 @@ TOOL = re.compile(
 
 NO_CAUSE = re.compile(tables.NO_CAUSE)
 
-EXITED = ("exit-code", "elastic", "container-status", "rsync-end", "make-stop", "cargo-failed")
+EXITED = ("exit-code", "elastic", "container-status", "rsync-end", "make-stop", "cargo-failed", "build-failure")
 """Signs that tell of an exit status: no "finished" of the script around heals them."""
 
 PATHS = re.compile(r"(?:[\w.-]*/)+[\w.-]+\.(?!go\b|cc\b|py\b|rs\b)\w+")

@@ -463,7 +463,8 @@ class Story(Tracebacks):
             for sign in told:
                 sign["contained"] = True
         for block in open_:
-            block.contained = block.contained or cured_by(text, block.errors[-1][1])
+            if cured_by(text, block.errors[-1][1]):
+                block.contained = block.told = True
 
     def _banner(self, text):
         """Whether a run begins here. Repeated by every rank, or before anything was told, it begins nothing new."""
@@ -512,7 +513,7 @@ class Story(Tracebacks):
             if pattern.match(text) and not (role == "done" and (NOT_DONE.search(text) or short_of(text))):
                 if line.level >= 40 and (role != "done" or ill(text)):
                     continue
-                if name in ("own-ready", "address-ready") and NOT_READY.search(text):
+                if name in ("own-ready", "address-ready", "grpc-ready") and NOT_READY.search(text):
                     continue
                 self.markers.append((line.number, role, name, program, line.raw[:300]))
                 return role

@@ -9,7 +9,7 @@ from verikit.probes.logs.envelopes import Line
 from verikit.probes.logs.motion import idle, last_line, moved, phase, progress, retry, times
 from verikit.probes.logs.outcome import done_of, ordered_stop, ready_of, trains
 from verikit.probes.logs.roots import EXITED, TOOL, last_said, root, suspect
-from verikit.probes.logs.tracebacks import CAUSES, EFFECTS, sign_of
+from verikit.probes.logs.tracebacks import CAUSES, EFFECTS, by_exit, sign_of
 
 HEALS_FATAL = 20
 """Completed steps behind a death that only the other ranks can have made, before it counts as healed (by a restart)."""
@@ -24,6 +24,10 @@ HEALS_BEGUN = 5
 """Such steps behind a launcher's word that all ranks begin again."""
 
 ORDERED = re.compile(r"\b(?:Terminated|signal (?:15|2)|SIGTERM|SIGINT)\b")
+DIED = re.compile(
+    r"\b(?:[Dd]ied|[Kk]illed|[Cc]rash\w*|[Ee]xited|exit (?:code|status)|[Ss]ignal|[Tt]erminated unexpectedly)\b"
+)
+LOOP, END_LINES = 5, 60
 IDLE_STATS = 6
 SCHEDULED = ("time_limit", "preempted", "node_failure", "host_oom")
 
@@ -46,7 +50,11 @@ def tell(story, forced=""):
     good = end.good if ready is None else end.leaves and end.line > ready["line"]
     ended = done or ({"line": end.line, "marker": "last-words"} if good else None)
     counting = [sign for sign in signs if _counts(story, sign, ready, ended, stop)]
-    failure = _nan(story) or root(story, signs, counting, lambda sign: _resolved(story, sign, ready), end)
+    failure = (
+        _nan(story)
+        or _crash_loop(story)
+        or root(story, signs, counting, lambda sign: _resolved(story, sign, ready), end)
+    )
     return {
         "failure": _shown(story, failure),
         "suspect": None if failure else _shown(story, suspect(story, signs, stop, done, end)),
@@ -179,6 +187,22 @@ def _counts_on(story, sign):
     later = [event for event in story.progress if event[0] > sign["end"]]
     own = {event[1:6] for event in later if story.undress(0, event[7].encode()).rank == sign["rank"]}
     return len(own) >= BUFFERED
+
+
+def _crash_loop(story):
+    """A child that died and was put back again and again, with no work between: nothing that is up heals it."""
+    told = [row for row in story.markers if row[1] == "replaced" and DIED.search(row[4])][-LOOP:]
+    worked = any(event[2] != "said" and event[0] > told[0][0] for event in story.progress) if told else False
+    if len(told) < LOOP or worked or story.last - told[-1][0] > END_LINES:
+        return None
+    first = story.undress(told[0][0], told[0][4].encode())
+    return sign_of(
+        first,
+        "crash-loop",
+        "fatal",
+        by_exit(told[0][4], "retry_loop"),
+        what=f"a child died {LOOP} times and more, nothing was done between",
+    )
 
 
 def _nan(story):
