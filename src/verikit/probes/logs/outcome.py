@@ -118,7 +118,7 @@ def _belied(story, done, end):
     leave = BYE.match(_done_text(story, done)) or done["marker"] in tables.TIDYING
     behind = [line for line in spoken(story.signs, end.lines) if line.number > done["line"]]
     lost = any(LOST.search(line.text) or (not line.level and THROWN.search(line.text)) for line in behind)
-    return end.failed and bool(leave or lost)
+    return lost or bool(end.failed and leave)
 
 
 def _prepared(story, done):

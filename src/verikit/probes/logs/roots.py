@@ -69,12 +69,14 @@ def _first(signs):
     """The cause among the signs that count: best role, then first line; of the last episode."""
     if not signs:
         return None
+    built = any(sign["id"] in ("build-stop", "make-stop") or BUILT.search(sign["text"]) for sign in signs)
     echoed = min((sign["line"] for sign in signs if sign["role"] in ("cascade", "messenger")), default=None)
 
     def rank(sign):
         late = sign["role"] == "unclear" and echoed is not None and echoed < sign["line"]
         # A bare order to end that comes behind others' failures is their effect; a script may do without its small tools.
         small = sign["role"] in CAUSES and sign["kind"] not in SHARP and TOOL.match(sign["text"]) is not None
+        small = small or (sign["id"] == "compile" and not built)
         return ROLES["messenger"] if late else ROLES["unclear"] if small else ROLES.get(sign["role"], 4), sign["line"]
 
     return min(signs, key=rank)

@@ -158,7 +158,11 @@ def _resolved(story, sign, ready):
     if sign["role"] == "fatal" or sign["uncaught"] or sign["id"] == "make-stop":
         begun = any(row[2] == "elastic-again" and row[0] > sign["end"] for row in story.markers)
         return moved(story, sign["end"], HEALS_BEGUN if begun else HEALS_FATAL)
-    return moved(story, sign["end"], HEALS_MAIN if sign["main"] else 1)
+    if sign["main"]:
+        # Of a program among others: what counts on is hardly ever itself.
+        among = set(story.undress(0, sign["text"].encode("utf-8", "replace")).dressed) & {"compose", "host", "pod"}
+        return moved(story, sign["end"], HEALS_FATAL if among else HEALS_MAIN)
+    return moved(story, sign["end"], 1)
 
 
 def _heals_by_being_up(story, sign, ready):
