@@ -441,3 +441,20 @@ QUOTE = [
     )
 ]
 add("quoted-by-a-worker", "running", *[f"{TASK}step:{n} - actor/entropy:0.22" for n in range(9)], *QUOTE, f"{TASK}step:9 - actor/entropy:0.2")  # fmt: skip
+
+# What a script does without, what a program says it tried again, and a linker's complaint that stopped nothing.
+
+rows(
+    "or-else-",
+    ("true", "finished", {"alive": False}, [steps("EM sub_iter={n} obj={loss}"), "Saving vocabs: out/u.vocab", "+ notify-send built", "build.sh: line 41: notify-send: command not found", "+ true", "+ echo 'ALL DONE'", "ALL DONE"]),
+    ("stop", "failed", {"alive": False}, [steps("EM sub_iter={n} obj={loss}"), "+ sentencepiece-train a.txt", "@@build.sh: line 41: sentencepiece-train: command not found", "+ echo 'cleanup: done'", "cleanup: done"]),
+    ("unbound", "failed", {"alive": False}, ["[00:00:23] configs 1-2 done, uploading curves", "@@./sweep.sh: line 88: ENTITY: unbound variable", "[00:00:23] cleanup: releasing lock /ckpt/.lock", "[00:00:23] cleanup: done"]),
+    ("tried-again", "failed", {"alive": False}, ['{"level": "error", "event": "s3.get failed", "key": "m/tokenizer.json", "attempt": 1, "max_attempts": 5}', '{"level": "info", "event": "dataset.open", "rows": 120}', '@@{"level": "critical", "event": "preflight.abort", "detail": "logits have 152064 columns but lm_head has 151936; refusing to start"}', '{"level": "info", "event": "bye"}']),
+    ("linked", "failed", {"alive": False, "kind": "import_error"}, ["/usr/bin/ld: cannot find -lcufile: No such file or directory", "collect2: error: ld returned 1 exit status", trace(IMPORT)]),
+    ("refused-again-and-again", "failed", {"alive": False}, [*(f"2025-10-01T10:5{n}:27.9Z [info     ] shard.stored    shard=11{n} rows=98315" for n in range(9)), *(f"{'@@' if n == 0 else '||'}2025-10-01T11:0{n}:32.9Z [error    ] put.refused   shard=120 attempt={n + 1} reason='ExpiredToken: The token has expired.' http=400" for n in range(3)), "2025-10-01T11:05:18.0Z [error    ] breaker.open   parked=6 limit=5"]),
+    ("abandoned", "failed", {"alive": False}, [*(f"ep {n:02d} | train 4.7 | dev ppl {140 - n} | 41s  *best" for n in range(1, 9)), "@@!! dev ppl 8412.7 is over the ceiling (400), this run is not worth continuing", "||!! run 0231 abandoned after 11 of 60 epochs", "   best model so far: ep 07 -> runs/0231/best.pt", "total 7m 34s"]),
+    ("nested-task", "failed", {"alive": False}, [*(f"[ Info: 21:17:{n:02d} t = {n}.50 / 40.0   dt = 1.0e-4" for n in range(10, 18)), "||ERROR: LoadError: TaskFailedException", "", "@@    nested task error: DomainError with -1.3041e-7:", "    sqrt was called with a negative real argument", "    Stacktrace:"]),
+    ("rsync-behind-its-bar", "failed", {"alive": False, "kind": "no_space"}, ["curl: (22) The requested URL returned error: 404", "    no delta manifest for today, using the full one", "laion/part-00175.tar", "@@    284,164,096  41%  101.33MB/s    0:00:03  rsync: [receiver] write failed on \"/m/part-00175.tar\": No space left on device (28)", "rsync error: error in file IO (code 11) at receiver.c(380) [receiver=3.2.7]"]),
+    ("asked-again", "hung", {}, [*(f"2025-09-30 {20 + n // 120}:{n // 2 % 60:02d}:{n % 2 * 30:02d},000 INFO  [main] o.lease.LeaseClient - lease 'kg' is held by idx-77@nodeC, asking again in 30 s (ask #{n})" for n in range(180))]),
+    ("minus-nan", "failed", {"kind": "nan_loss"}, [*(f"sweep  {n}50  obj  2.{n}e+01  |r|  2.1e-01  |dx| 4.0e-03  cg 12" for n in range(10, 20)), *(f"{'@@' if n == 20 else '||'}sweep  {n}50  obj         -nan  |r|       -nan  |dx|     nan  cg   1" for n in range(20, 40))]),
+)  # fmt: skip

@@ -116,7 +116,9 @@ def _done_text(story, done):
 def _belied(story, done, end):
     """Whether the last words speak of a failure, and a marker only takes leave, or what was made is lost behind it."""
     leave = BYE.match(_done_text(story, done)) or done["marker"] in tables.TIDYING
+    lived_with = {sign["line"] for sign in story.signs if sign["contained"]}
     behind = [line for line in spoken(story.signs, end.lines) if line.number > done["line"]]
+    behind = [line for line in behind if line.number not in lived_with]
     lost = any(LOST.search(line.text) or (not line.level and THROWN.search(line.text)) for line in behind)
     return lost or bool(end.failed and leave)
 

@@ -8,7 +8,7 @@ lived with, to the thread that had ended, to the sentence in the job's own words
 import re
 
 from verikit.probes.logs import tables
-from verikit.probes.logs.complaints import PLAIN, named, root_of, vague
+from verikit.probes.logs.complaints import PLAIN, excused, named, root_of, vague
 from verikit.probes.logs.ending import ANNOUNCED, last_counted
 from verikit.probes.logs.motion import moved
 from verikit.probes.logs.tracebacks import CAUSES, EFFECTS, ROLES, by_exit, kind_of_exception, sign_of
@@ -130,7 +130,7 @@ def suspect(story, signs, stop, done, end):
     near = [
         sign for sign in signs
         if (sign["role"] in ("fatal",) or sign["uncaught"] or sign["end"] >= last or not moved(story, sign["end"], 5))
-        and not (done is not None and done["line"] > sign["end"])
+        and not (done is not None and done["ends"] and done["line"] > sign["end"])
     ]  # fmt: skip
     # What was called contained and stands at the very end was not.
     hard = [
@@ -220,8 +220,11 @@ def _before(story, signs, failure, end):
 
 
 def _of_the_same(failure, lines):
-    """The lines that name a path that a fatal sentence names as well; all where it names none."""
-    paths = set(PATHS.findall(failure["text"])) if failure["level"] >= 50 else ()
+    """The lines that name a path that a fatal sentence names as well; where it names none all but what was tried again."""
+    if failure["level"] < 50:
+        return lines
+    paths = set(PATHS.findall(failure["text"]))
+    lines = [line for line in lines if not excused(line.text)]
     return [line for line in lines if paths & set(PATHS.findall(line.text))] if paths else lines
 
 

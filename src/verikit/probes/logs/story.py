@@ -128,6 +128,7 @@ THING = re.compile(
     r"\W*(?!(?:[Dd]one|[Pp]rocessed|[Cc]omplete|[Ff]inished|[Gg]enerated|[Ww]rote|[Ww]ritten|[Ee]valuated|[Ss]cored|[Pp]rogress))"
 )
 LEAVES = re.compile(tables.LEAVES)
+ELSE_TRUE = ("+ true", "+ :")
 TO_COME = re.compile(tables.TO_COME)
 THINGS = re.compile(
     r" (?:\w+ )?(?:workers?|GPUs?|ranks?|nodes?|replicas?|devices?|hosts?|processes|peers)\b(?! (?:done|finished|processed|written))"
@@ -435,7 +436,7 @@ class Story(Tracebacks):
         if "retry" in excuses or (sign and sign["role"] == "soft"):
             self._retry(line, text)
             return True
-        if banner or marker or sign or excuses & {"stop", "trace", "contain"}:
+        if banner or marker or sign or excuses & {"stop", "trace", "contain"} or text in ELSE_TRUE:
             return True
         return counted or False
 
@@ -459,6 +460,9 @@ class Story(Tracebacks):
         if not (near or open_):
             return
         told = [sign for sign in near if sign["role"] != "fatal" and not sign["uncaught"]]
+        if text in ELSE_TRUE:  # bash -x tells what stands behind `||`
+            for sign in told:
+                sign["contained"] = sign["contained"] or sign["end"] == line.number - 1
         if any(cured_by(text, sign["text"]) for sign in told):
             for sign in told:
                 sign["contained"] = True

@@ -394,7 +394,7 @@ OF_SCRIPTS = ("generic-done", "slurm-done", "rsync-done", "last-words", *TIDYING
 PROVES = ("pytest-done", "cargo-done", "ctest-done", "go-test-done", "nccl-tests-done")
 
 # Ends that were none.
-UNFINISHED = r"\bFinished: (?!SUCCESS)[A-Z]+\b|\b(?:ended|finished|completed|done)[:,]? (?:out of|abnormally|prematurely|(?:but )?nothing|loss diverged|loss is nan)\b|\b(?:finished|processed|generated|wrote|converted)[:,]? 0 (?:files|outputs|records|rows|items|samples|documents)\b|\b(?:parked|deferred)\b|\bRun data is saved locally\b|(?<!0 )\b[Ll]ost\b|\baborted\b|\bfailed \d+ times\b|\b[Ss]kipped\W*$|\b[Nn](?:ot|OT) (?:yet |all )?(?:done|complete|finished|COMPLETE|FINISHED|DONE)|\b[Ii]ncomplete\b"
+UNFINISHED = r"\b[Cc]lean(?:ing)?[- ]?up:? (?:is )?(?:done|finished|complete)\b|\bFinished: (?!SUCCESS)[A-Z]+\b|\b(?:ended|finished|completed|done)[:,]? (?:out of|abnormally|prematurely|(?:but )?nothing|loss diverged|loss is nan)\b|\b(?:finished|processed|generated|wrote|converted)[:,]? 0 (?:files|outputs|records|rows|items|samples|documents)\b|\b(?:parked|deferred)\b|\bRun data is saved locally\b|(?<!0 )\b[Ll]ost\b|\baborted\b|\bfailed \d+ times\b|\b[Ss]kipped\W*$|\b[Nn](?:ot|OT) (?:yet |all )?(?:done|complete|finished|COMPLETE|FINISHED|DONE)|\b[Ii]ncomplete\b"
 NOT_DONE = (
     UNFINISHED
     + r"|\bwith (?:\w+ )?(?:errors?|failures?|exceptions?)\b|\b(?:exit|return)(?:ed)?(?: with)?(?: code| status)?[ =:]+-?[1-9]|\b(?:ERRORS?|FAIL(?:URES?)?|errors?|failures?)=[1-9]|FAILED|TIMEOUT|CANCELLED|OUT_OF_MEMORY|[Uu]nsuccessful|(?<!x)[Ff]ailed\b(?! ?[=:]? ?0)(?<!0 failed)"
