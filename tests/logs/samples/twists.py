@@ -458,3 +458,11 @@ rows(
     ("asked-again", "hung", {}, [*(f"2025-09-30 {20 + n // 120}:{n // 2 % 60:02d}:{n % 2 * 30:02d},000 INFO  [main] o.lease.LeaseClient - lease 'kg' is held by idx-77@nodeC, asking again in 30 s (ask #{n})" for n in range(180))]),
     ("minus-nan", "failed", {"kind": "nan_loss"}, [*(f"sweep  {n}50  obj  2.{n}e+01  |r|  2.1e-01  |dx| 4.0e-03  cg 12" for n in range(10, 20)), *(f"{'@@' if n == 20 else '||'}sweep  {n}50  obj         -nan  |r|       -nan  |dx|     nan  cg   1" for n in range(20, 40))]),
 )  # fmt: skip
+
+rows(
+    "at-last-",
+    ("status-nought", "finished", {"alive": False}, ["1|60|Loss: 0.33911: 100%|██████████| 60/60 [11:02<00:00, 11.0s/it]", "Exception in thread NetStatThr:", *trace("BrokenPipeError: [Errno 32] Broken pipe").replace("@@", "").replace("in <module>", "in run").split("\n"), "run_dpo.sh: exit status 0"]),
+    ("stuck-ranks", "hung", {}, [*(f"it {n} | elbo -1981.7" for n in range(100, 120)), *(f"E1019 01:{34 + n // 3:02d}:{n % 3 * 20:02d}.480689 307 rendezvous.cc:81] This thread has been waiting for `all-reduce start; RunId: 88101` for {n * 20} seconds and may be stuck: Expected 8 threads" for n in range(1, 57))]),
+    ("message-behind", "failed", {"alive": False}, ["[gsm8k] 3 responses hit the token limit, filtered as [invalid]", trace("ValueError: "), "################", "The metric executes untrusted model-generated code.", "", "ERROR 08-05 17:05:01 [core_client.py:564] Engine core proc EngineCore_0 died unexpectedly, shutting down client."]),
+    ("weights-of-another", "failed", {"alive": False, "kind": "checkpoint_mismatch"}, ["[inference] 03:22:38   ERROR (EngineCore_DP0 pid=771) Invocation of collective_rpc method failed", *(f"[inference] {row}" if not row.startswith("@@") else f"@@[inference] {row[2:]}" for row in trace("safetensors_rust.SafetensorError: Error while deserializing header: incomplete metadata, file not fully covered").split("\n")), "[orchestrator] httpx.HTTPStatusError: Server error '500 Internal Server Error' for url 'http://10.0.0.9:8000/u'"]),
+)  # fmt: skip

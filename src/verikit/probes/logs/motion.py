@@ -13,7 +13,7 @@ RETRY_SECONDS = 600.0
 WAIT_SECONDS = 1200.0
 RETRY_COUNT = 60
 FAILING = re.compile(
-    r"refused|[Ff]ail(?!(?:ed|ures?)?[ =:]*0\b)|rror(?!s?[ =:]*0\b)|timed? ?out|unreachable|[Rr]etr(?!\w*[ =:]*0\b)|unavailable|\b50[234]\b|[Ss]talled|[Mm]issing|\bagain\b"
+    r"refused|[Ff]ail(?!(?:ed|ures?)?[ =:]*0\b)|rror(?!s?[ =:]*0\b)|timed? ?out|unreachable|[Rr]etr(?!\w*[ =:]*0\b)|unavailable|\b50[234]\b|[Ss]talled|[Ss]tuck|[Mm]issing|\bagain\b"
 )
 PART_BEGINS = re.compile(
     r"\W{0,8}\[?\d+ ?/ ?\d+\]?:? +(?![^\n]*(?:\b(?:done|ok|OK)\b|ed\b|✓|complete|written))[A-Za-z]"

@@ -19,6 +19,7 @@ END_LINES = 60
 """Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
 
 LOST = re.compile(tables.LOST)
+NOUGHT = re.compile(r"\b(?:status|code|rc)[ =:]+0\W*$")
 DETAIL = re.compile(r"[ \t]*[-+~*#] |[ \t]")
 
 
@@ -115,7 +116,8 @@ def _done_text(story, done):
 
 def _belied(story, done, end):
     """Whether the last words speak of a failure, and a marker only takes leave, or what was made is lost behind it."""
-    leave = BYE.match(_done_text(story, done)) or done["marker"] in tables.TIDYING
+    leave = BYE.match(_done_text(story, done)) and not NOUGHT.search(_done_text(story, done))
+    leave = leave or done["marker"] in tables.TIDYING
     lived_with = {sign["line"] for sign in story.signs if sign["contained"]}
     behind = [line for line in spoken(story.signs, end.lines) if line.number > done["line"]]
     behind = [line for line in behind if line.number not in lived_with]

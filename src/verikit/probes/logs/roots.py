@@ -39,7 +39,17 @@ ABORTED, EFFECT = re.compile(tables.ABORTED), re.compile(tables.EFFECT)
 OF_OTHERS = ("connection_refused", "rendezvous", "nccl_timeout", "nccl_system")
 """Kinds that tell of another who was not there: it may have said before why not."""
 
-SHARP = ("auth", "no_space", "quota", "permission_denied", "cuda_oom", "host_oom", "import_error", "address_in_use")
+SHARP = (
+    "auth",
+    "no_space",
+    "quota",
+    "permission_denied",
+    "cuda_oom",
+    "host_oom",
+    "import_error",
+    "address_in_use",
+    "checkpoint_mismatch",
+)
 """Kinds that are causes, whatever they were met in."""
 
 SECOND_HAND = ("watchdog", "trtllm-assert", "mpi-start", "triton-model")
@@ -173,6 +183,8 @@ def _in_own_words(story, signs, failure, end):
     endured = _endured(story, signs, failure)
     if failure["role"] == "messenger" and endured:
         return _first(endured)
+    if failure["trace"] and failure["text"].rstrip().endswith(":"):
+        return failure  # its message stands behind it
     told = root_of(_of_the_same(failure, _before(story, signs, failure, end)))
     if told is None or told[0].number == failure["line"]:
         return failure

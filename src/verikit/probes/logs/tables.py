@@ -193,6 +193,7 @@ SIGNS: "tuple[tuple[str, ...], ...]" = (
     ("etcd-space", "fatal", r"(?:panic: )?[^\n]{0,80}mvcc: database space exceeded", "no_space", "compact and defragment etcd, then disarm its alarm", "etcd"),
     ("julia-nested", "root", r"nested task error: [A-Z]\w*(?:Error|Exception)\b", "python_exception", "", "Julia"),
     ("julia-task", "messenger", r"(?:ERROR: )?(?:LoadError: )?TaskFailedException", "python_exception", "", "Julia"),
+    ("xla-stuck", "soft", r"This thread has been waiting for `[^`\n]{1,120}` for \d+ seconds and may be stuck", "stuck_step", "", "XLA rendezvous.cc"),
     ("sglang-watchdog", "root", r"(?:Scheduler|Detokenizer|Tokenizer) watchdog timeout", "stuck_step", "", "SGLang"),
     ("build-failure", "messenger", r"BUILD (?:FAILURE|FAILED)\b", "config_error", "the build failed: read its first error", "Maven, Gradle, Bazel, Xcode"),
     ("panic", "fatal", r"thread '[^'\n]{1,80}' (?:\(\d+\) )?panicked at|panic: |goroutine \d+ \[running\]|GGML_ASSERT\(|[\w./-]+\.(?:cpp|c|cu|h):\d+: GGML_ASSERT|F\d{4} \d\d:\d\d:\d\d|Check failed: ", "python_exception", "a bug in the program: keep the core dump and the lines above", "known"),
