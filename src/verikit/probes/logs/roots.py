@@ -179,7 +179,8 @@ def _in_own_words(story, signs, failure, end):
         return next(sign for sign in reversed(signs) if _ended_thread(sign, failure))
     held = _held(story, signs, failure)
     if held:
-        return _in_own_words(story, signs, dict(_first(held), contained=False), end)
+        others = [sign for sign in signs if not sign["contained"]]  # what was held back is asked for once
+        return _in_own_words(story, others, dict(_first(held), contained=False), end)
     endured = _endured(story, signs, failure)
     if failure["role"] == "messenger" and endured:
         return _first(endured)
