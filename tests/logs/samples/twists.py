@@ -467,3 +467,16 @@ rows(
     ("weights-of-another", "failed", {"alive": False, "kind": "checkpoint_mismatch"}, ["[inference] 03:22:38   ERROR (EngineCore_DP0 pid=771) Invocation of collective_rpc method failed", *(f"[inference] {row}" if not row.startswith("@@") else f"@@[inference] {row[2:]}" for row in trace("safetensors_rust.SafetensorError: Error while deserializing header: incomplete metadata, file not fully covered").split("\n")), "[orchestrator] httpx.HTTPStatusError: Server error '500 Internal Server Error' for url 'http://10.0.0.9:8000/u'"]),
     ("aborts-held-back", "failed", {"alive": False}, [steps(NANO), *(row for n in (1, 2) for row in (f"request {n} failed, retrying", *trace(f"TimeoutError: peer {n} timed out, Aborted").replace("@@", "||").replace("in <module>", "in ask").split("\n"))), "Fatal Python error: Aborted"]),
 )  # fmt: skip
+
+# Two texts that nobody closed, and the program begins again within the first.
+add(
+    "a-run-that-begins-within-a-text",
+    "failed",
+    steps(NANO),
+    "(W pid=1) one <|im_start|>assistant hi",
+    "(V pid=2) two <|im_start|>assistant ho",
+    "(W pid=1) nohup: ignoring input",
+    "(V pid=2) so it is",
+    trace("ValueError: no tokens"),
+    alive=False,
+)
