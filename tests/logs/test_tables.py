@@ -96,6 +96,29 @@ def test_last_words_can_not_be_made_to_crawl(pattern):
     assert time.process_time() - start < 5  # a pattern that crawls takes minutes
 
 
+@pytest.mark.parametrize("unit", ["a", "A", "0", "_", ".", ":", "(", "a.", "a: ", "/a ", "1/2 ", "error a "])
+@pytest.mark.parametrize(
+    "head",
+    [
+        "",
+        "ERROR: ",
+        "step 3\nCRITICAL ",
+        'Traceback (most recent call last):\n  File "a.py", line 1, in f\nValueError: ',
+    ],
+    ids=["bare", "error", "critical", "traceback"],
+)
+def test_a_line_without_end_can_not_be_made_to_crawl(head, unit):
+    """
+    No search of any part takes the square of a line, as long as lines get: some logs carry base64 in their errors.
+    """
+    line = head + (unit * 16000)[:16000] + "\n"
+    start = time.process_time()
+    story = Story()
+    story.feed(1, ("start\n" + line + line + "exited\n").encode())
+    tell(story)
+    assert time.process_time() - start < 5  # a pattern that crawls takes half a minute here
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from([
     b"Traceback (most recent call last):", b'  File "a.py", line 1, in f', b"ValueError: x", b"", b"During handling of the above exception, another exception occurred:",

@@ -14,6 +14,9 @@ from verikit.probes.logs.rows import BENIGN, may
 PLAIN, MILD = 3, 2
 """How plainly a sentence complains: in words of failure, or in words of lack and contrast."""
 
+LOOKED_AT = 400
+"""Letters of a sentence that are looked at: what takes the square of them must not take long."""
+
 SAID_BEFORE, MORE = 0.5, 0.3
 """What a sentence weighs that does not complain, before one that only gives up; by how much less one of weaker words weighs."""
 
@@ -130,7 +133,7 @@ def vague(text):
 
 def root_of(lines):
     """The line that is the root among some last ones, oldest first, and how plainly it complains; None if none complains."""
-    texts = [line.text.strip()[:400] for line in lines]
+    texts = [line.text.strip()[:LOOKED_AT] for line in lines]
     levels = [line.level or _own_level(text) for line, text in zip(lines, texts)]
     hows = [plainness(text, level) for level, text in zip(levels, texts)]
     hows = [0 if how == MILD and place < len(lines) - MILD_ROWS else how for place, how in enumerate(hows)]

@@ -10,7 +10,7 @@ evidence with a weight, so that no single word decides against all others.
 import re
 
 from verikit.probes.logs import tables
-from verikit.probes.logs.complaints import MILD, PLAIN, TALLY, excuses, ill, named, plainness
+from verikit.probes.logs.complaints import LOOKED_AT, MILD, PLAIN, TALLY, excuses, ill, named, plainness
 from verikit.probes.logs.rows import BEGINS_AGAIN, BENIGN, NOT_DONE, may
 
 LINES = 40
@@ -372,7 +372,8 @@ def _last(end, behind):
     if BEGINS_AGAIN.match(text) or UNDERWAY.match(text) or (ANNOUNCED.match(text) and number != end.line):
         end.add("its last words announce more", -4)
     healed = any(weight >= 2 and name not in NO_CURE for name, weight in end.signs)
-    loud = {line.number for line in end.lines if line.level >= 40 and plainness(line.text.strip(), 40)}
+    texts = [(line, line.text.strip()[:LOOKED_AT]) for line in end.lines if line.level >= 40]
+    loud = {line.number for line, text in texts if plainness(text, 40)}
     healed = healed and SHORT not in [name for name, _ in end.against]
     fatal = any(line.level >= 50 and line.number in loud for line in end.lines)
     if fatal or any((ill(text) or number in loud) and (number >= end.line or not healed) for number, text in behind):

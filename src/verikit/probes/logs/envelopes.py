@@ -129,7 +129,7 @@ ENVELOPES = (
     ("place", r"\[[\w./-]+\.(?:py|cpp|cc|cu|rs|go):\d+(?::[\w<>]+)?\] ?"),
     ("place-go", r"source=[\w./-]+:\d+ (?:msg=\"?)?"),
     ("rsync-bar", r" *[\d,]+ +\d{1,3}% +[\d.]+[kMG]?B/s +\d+:\d\d:\d\d(?: \([^)\n]{1,60}\))? +(?=rsync)"),
-    ("bar", r"[^\r\n]{0,200}?\d+/\d+ \[[^\]\r\n]{5,120}\](?=\[)"),
+    ("bar", r"[^\r\n]{0,200}?(?<!\d)\d{1,12}/\d{1,12} \[[^\]\r\n]{5,120}\](?=\[)"),
 )
 OF_SPEAKERS = ("worker", "worker-rank", "ray-daemon", "rank", "mpirun", "numbered", "srun", "pod", "compose", "host")
 """Envelopes that only say who speaks: a text, or a traceback, may stand behind them line by line."""

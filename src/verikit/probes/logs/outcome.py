@@ -4,7 +4,7 @@
 import re
 
 from verikit.probes.logs import tables
-from verikit.probes.logs.complaints import THROWN
+from verikit.probes.logs.complaints import LOOKED_AT, THROWN
 from verikit.probes.logs.ending import BYE, CLOSING, EARLY, LEAVING, PREPARED, folded, left, more_to_come
 from verikit.probes.logs.motion import moved
 from verikit.probes.logs.roots import spoken
@@ -120,8 +120,8 @@ def _belied(story, done, end):
     leave = leave or done["marker"] in tables.TIDYING
     lived_with = {sign["line"] for sign in story.signs if sign["contained"]}
     behind = [line for line in spoken(story.signs, end.lines) if line.number > done["line"]]
-    behind = [line for line in behind if line.number not in lived_with]
-    lost = any(LOST.search(line.text) or (not line.level and THROWN.search(line.text)) for line in behind)
+    told = [(line.text[:LOOKED_AT], line.level) for line in behind if line.number not in lived_with]
+    lost = any(LOST.search(text) or (not level and THROWN.search(text)) for text, level in told)
     return lost or bool(end.failed and leave)
 
 

@@ -8,7 +8,7 @@ lived with, to the thread that had ended, to the sentence in the job's own words
 import re
 
 from verikit.probes.logs import tables
-from verikit.probes.logs.complaints import PLAIN, excused, named, root_of, vague
+from verikit.probes.logs.complaints import LOOKED_AT, PLAIN, excused, named, root_of, vague
 from verikit.probes.logs.ending import ANNOUNCED, last_counted
 from verikit.probes.logs.motion import moved
 from verikit.probes.logs.tracebacks import CAUSES, EFFECTS, ROLES, by_exit, kind_of_exception, sign_of
@@ -236,9 +236,9 @@ def _of_the_same(failure, lines):
     """The lines that name a path that a fatal sentence names as well; where it names none all but what was tried again."""
     if failure["level"] < 50:
         return lines
-    paths = set(PATHS.findall(failure["text"]))
-    lines = [line for line in lines if not excused(line.text)]
-    return [line for line in lines if paths & set(PATHS.findall(line.text))] if paths else lines
+    paths = set(PATHS.findall(failure["text"][:LOOKED_AT]))
+    lines = [line for line in lines if not excused(line.text[:LOOKED_AT])]
+    return [line for line in lines if paths & set(PATHS.findall(line.text[:LOOKED_AT]))] if paths else lines
 
 
 def _announces(line, failure):

@@ -7,6 +7,7 @@ from verikit.probes.logs import tables
 HEAD = 3
 """Characters by which rows are looked up."""
 
+_WORD = re.compile(r"(?<![\w./-])\S")
 _LITERAL = re.compile(r"((?:[^\\\[\](){}.*+?^$|]|\\[^\w\s])+)([*?{]?)")
 _GROUP = re.compile(r"\(\?:((?:[^()\\\[]|\\.|\[\^?\]?(?:\\.|[^\\\]])*\])*)\)(?![*?{])")
 _PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\\\]])*\]|.", re.DOTALL)
@@ -66,6 +67,19 @@ class Lazy:
         return self.compiled.search(text)
 
 
+class AtWords:
+    """A pattern that begins with anything: it is searched where words begin, or it would take the square of a long word."""
+
+    __slots__ = ("match",)
+
+    def __init__(self, pattern):
+        self.match = re.compile(pattern).match
+
+    def search(self, text):
+        """The first match that begins where a word does; None without one."""
+        return next(filter(None, (self.match(text, word.start()) for word in _WORD.finditer(text))), None)
+
+
 class Index:
     """Rows by the characters that a text must begin with for them to match: most texts are spared most rows.
 
@@ -97,9 +111,7 @@ def _rows(rows):
 def index_of(rows):
     """Rows that are looked up by their first words, where they have such."""
     heads = {row[0]: heads_of(row[2]) for row in rows}
-    ready = [
-        (*row[:2], Lazy(row[2], heads[row[0]]) if heads[row[0]] else re.compile(row[2]), *row[3:5]) for row in rows
-    ]
+    ready = [(*row[:2], Lazy(row[2], heads[row[0]]) if heads[row[0]] else AtWords(row[2]), *row[3:5]) for row in rows]
     return Index(ready, heads)
 
 

@@ -11,7 +11,7 @@ import hashlib
 import re
 
 from verikit.probes.logs import clock, tables
-from verikit.probes.logs.complaints import cured_by, excuses, ill, status
+from verikit.probes.logs.complaints import LOOKED_AT, cured_by, excuses, ill, status
 from verikit.probes.logs.ending import HEADS, head_of, short_of
 from verikit.probes.logs.envelopes import LEVELS, LONGEST, Line, decode, plain, undress
 from verikit.probes.logs.fences import opened
@@ -530,10 +530,11 @@ class Story(Tracebacks):
         loud = line.level >= 40 and self.signs.total < LOUD
         quoted = line.text.startswith("    ") and not line.dressed  # an exception set in so far is of whoever quotes it
         bare = BARE.match(text) if (not line.level or loud) and not quoted else None
+        near = text[:LOOKED_AT]
         prefix = PREFIX.match(text)
         inside = prefix.end() if prefix else 0
         for name, role, pattern, kind, hint in SIGNS.rows if loud else SIGNS.at(text, 0, inside):
-            found = pattern.match(text) or (loud and pattern.search(text)) or (inside and pattern.match(text, inside))
+            found = pattern.match(text) or (loud and pattern.search(near)) or (inside and pattern.match(text, inside))
             if found:
                 if 0 < line.level < 30 and role == "unclear":
                     break  # the end of another, told as information: its status is asked for below
