@@ -200,6 +200,7 @@ LINES = [
     ('time-signal', 'Command terminated by signal 9'),
     ('time-fault', 'Command terminated by signal 11'),
     ('snakemake-rule', 'Error in rule train:'),
+    ('snakemake-end', 'Exiting because a job execution failed. Look above for error message'),
     ('snakemake-input', 'MissingInputException in rule a in file Snakefile, line 3:'),
     ('nextflow-process', "ERROR ~ Error executing process > 'TRAIN (1)'"),
     ('parallel-failed', 'parallel: This job failed:'),

@@ -233,11 +233,13 @@ def test_crash_rotated_away(tmp_path):
 
     found = look(path, since=now - 1000)
     assert (found.verdict, found.final, found.facts["kind"], found.facts["line"]) == (FAIL, True, "import_error", 64)
+    assert found.facts["line_of"] == str(tmp_path / "job.log.1") and "line 64 of " in found.reason
 
     rotated(tmp_path, "job.log.1", steps, age=200)
     path = log(tmp_path, stamped(now - 1, "going on") + CRASH)
     found = look(path, since=now - 1000)
-    assert (found.verdict, found.facts["kind"], found.facts["line"]) == (FAIL, "import_error", 64)
+    assert (found.verdict, found.facts["kind"], found.facts["line"]) == (FAIL, "import_error", 4)
+    assert found.facts["line_of"] == str(path) and "at line 4" in found.reason
 
 
 def test_copytruncate_since_a_launch_time(tmp_path):
@@ -256,7 +258,7 @@ def test_copytruncate_since_a_launch_time(tmp_path):
     with path.open("a") as file:
         file.write("8/9 samples\n")
     os.utime(path, (since + 8,) * 2)
-    assert look(path, ready=READY, since=since).facts["ready_line"] == 4
+    assert look(path, ready=READY, since=since).facts["ready_line"] == 2
 
 
 def test_last_run_goes_on_in_the_next_file(tmp_path):

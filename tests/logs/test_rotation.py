@@ -164,7 +164,8 @@ def test_two_looks_around_rotations(tmp_path):
 
     then = examine_here(LogHealthy(path, since=Mark(path, {"local": first.facts["mark"]})))
 
-    assert (then.verdict, then.facts["line"], then.facts["progress"]["count"]) == (FAIL, 4, 2)
+    assert (then.verdict, then.facts["line"], then.facts["progress"]["count"]) == (FAIL, 2, 2)
+    assert then.facts["line_of"] == str(tmp_path / "job.log.1")
 
 
 @pytest.mark.parametrize("times", [True, False])

@@ -120,7 +120,8 @@ class LogHealthy(Check):
     failing, ignore: regular expressions for lines that are a failure, and for lines that are none.
     program: a name from the readiness table or from `register_program`; "auto" tells it from the text.
 
-    Reads at most the first 64 KiB and the last 4 MiB of this run's text, and says what it skipped.
+    Reads at most the first 64 KiB and the last 4 MiB of this run's text, and says what it skipped.  Of a log that was rotated
+    the facts' `line` is counted in the file that holds it, and `line_of` is that file's path.
     """
 
     absent: ClassVar[Verdict] = FAIL
@@ -285,7 +286,7 @@ class _Case:
         if stats and seen_alive:
             line, excerpt = stats["since"]
             words = self._subject(
-                f"the engine has work but moves none of it since line {line} ({stats['idle']} reports)"
+                f"the engine has work but moves none of it since {self._at(line)} ({stats['idle']} reports)"
             )
             return self._caused("hung", self._stuck("stuck_step", line, excerpt), words)
         if not self.alive:
@@ -326,7 +327,7 @@ class _Case:
             return self._say("hung", UNKNOWN, self._subject(words), cause=Cause.AMBIGUOUS)
         if not self.process and not self._finished() and self._surrendered():
             told = self.text["suspect"]
-            words = f"its last words, line {told['line']}, speak of a failure: {told['excerpt'][:200]!r}"
+            words = f"its last words, {self._at(told['line'])}, speak of a failure: {told['excerpt'][:200]!r}"
             words += "; whether it still runs needs process="
             return self._say("quiet_but_alive", UNKNOWN, self._subject(words), cause=Cause.AMBIGUOUS)
         if self._of_earlier_run():
@@ -350,11 +351,11 @@ class _Case:
             )
         tie = self._untied(line)
         if tie:
-            words = self._subject(f"line {line} says {self._asked()}, but {tie}")
-            return self._say(state, UNKNOWN, words, cause=Cause.AMBIGUOUS, more={"ready_line": line})
+            words = self._subject(f"{self._at(line)} says {self._asked()}, but {tie}")
+            return self._say(state, UNKNOWN, words, cause=Cause.AMBIGUOUS, more={"ready_line": self._place(line)[0]})
         state = "finished" if state == "finished" else "ready"
-        words = self._subject(f"line {line} says {self._asked()}")
-        return self._say(state, PASS, words, more={"ready_line": line})
+        words = self._subject(f"{self._at(line)} says {self._asked()}")
+        return self._say(state, PASS, words, more={"ready_line": self._place(line)[0]})
 
     def _doubt(self, done: Mapping[str, Any]) -> None:
         """Warns where an end is told by less than a line that says so."""
@@ -480,7 +481,7 @@ class _Case:
         lasted = f" over {seconds(retry['seconds'])}" if retry["seconds"] else ""
         words = self._subject(
             f"the same words {count(retry['count'], 'time')}{lasted}, nothing else moves: "
-            f"line {retry['line']}: {retry['excerpt'][:160]}"
+            f"{self._at(retry['line'])}: {retry['excerpt'][:160]}"
         )
         kind = "retry_loop" if retry["failing"] else "stuck_step" if self._progress("work") else "stuck_init"
         return self._caused("hung", self._stuck(kind, retry["line"], retry["excerpt"]), words, final=False)
@@ -500,15 +501,30 @@ class _Case:
             doubt = "; by whom is not known"
         if failure.get("confirmed"):
             doubt = "; the kernel confirms: out of memory"
-        line = f"line {failure['line']}" if failure["line"] is not None else "a line of uncounted number"
-        return self._subject(f"{failure['kind']} at {line}{where}: {words}{at}{doubt}; {failure['hint']}")
+        return self._subject(
+            f"{failure['kind']} at {self._at(failure['line'])}{where}: {words}{at}{doubt}; {failure['hint']}"
+        )
+
+    def _place(self, line: int | None) -> tuple[int | None, str]:
+        """The number of a line in the file that holds it, and the path of that file if it is an earlier one, else ""."""
+        begins = [("", self.facts.get("lines_before")), *(self.facts.get("begins") or ())]
+        if line is None or any(number is None for _, number in begins):
+            return line, ""
+        before, path = max((number, path) for path, number in begins if number < line)
+        return line - before, path
+
+    def _at(self, line: int | None) -> str:
+        number, path = self._place(line)
+        if number is None:
+            return "a line of uncounted number"
+        return f"line {number} of {path}" if path else f"line {number}"
 
     def _healthy_words(self, state: str) -> str:
         progress, words = self.text["progress"], [state]
         if self.text["ready"] and state == "ready":
-            words.append(f"line {self.text['ready']['line']}: {self.text['ready']['excerpt'][:100].strip()}")
+            words.append(f"{self._at(self.text['ready']['line'])}: {self.text['ready']['excerpt'][:100].strip()}")
         elif progress["count"]:
-            words.append(f"last counter at line {progress['line']}: {progress['excerpt'][:120]}")
+            words.append(f"last counter at {self._at(progress['line'])}: {progress['excerpt'][:120]}")
         words.append(f"last written {seconds(self.age)} ago")
         if self.process:
             words.append(self._process_words())
@@ -554,7 +570,7 @@ class _Case:
         followed, lines = ", ".join(self.facts["followed"]), self.facts.get("lines_before")
         if not followed:
             return f"the log was {self.facts['rotated']} since the {began}; no predecessor was found"
-        counting = f"; lines count on: line {lines + 1} is the first of {self.check.path}" if lines else ""
+        counting = f"; lines of counters and markers count on: line {lines + 1} is the first of {self.check.path}" if lines else ""
         return f"the log was {self.facts['rotated']} since the {began}; followed back to: {followed}{counting}"
 
     # Findings.
@@ -575,6 +591,8 @@ class _Case:
     ) -> Finding:
         root = {"kind": kind, "line": None, "excerpt": None, "rank": None, "pid": None, "hint": None}
         facts = {"state": state, **root, **(more or {}), **self._kept()}
+        facts["line"], earlier = self._place(facts["line"])
+        facts["line_of"] = earlier or str(self.check.path)
         return Finding(verdict, " ".join(reason.split()), facts=facts, warnings=self.warnings, cause=cause, final=final)
 
     def _kept(self) -> dict[str, Any]:

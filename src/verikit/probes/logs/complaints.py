@@ -23,11 +23,17 @@ SAID_BEFORE, MORE = 0.5, 0.3
 CAUSES = 12
 """Sentences around a complaint among which its causes may be listed."""
 
+EPISODE, PAST = 8, 2
+"""Sentences that do not complain, from which on a complaint before them was lived with if another comes; what it weighs less then."""
+
 MILD_ROWS = 8
 """A mild complaint counts within so many of the last sentences: before them it was lived with."""
 
 LAST_WORDS, COMPLAINT, HANDLED = (re.compile(one) for one in (tables.LAST_WORDS, tables.COMPLAINT, tables.HANDLED))
-VAGUE, PASSING = re.compile(tables.VAGUE), re.compile("%s|%s|%s" % (tables.ANNOUNCED, tables.CLOSING, tables.PRODUCT))
+VAGUE = re.compile(tables.VAGUE)
+PASSING = re.compile(
+    r"%s|%s|%s|[\W_]{0,12}(?:[\w./-]+: ){0,2}(?:%s)ing\b" % (tables.ANNOUNCED, tables.CLOSING, tables.PRODUCT, tables.LEAVING)
+)
 LEAVES = re.compile(r"\b(?:[Ee]xit|[Aa]bort|[Qq]uitt|[Tt]erminat|[Bb]ail|[Gg]iv)ing\b(?: up| out| now)?\W*$")
 TRIES = re.compile(r"\b(?:[Rr]etry|[Aa]ttempt|[Tt]ry) #?(\d{1,4}) ?(?:of|/) ?(\d{1,4})\b")
 CURED = re.compile(tables.CURED)
@@ -140,9 +146,19 @@ def root_of(lines):
     if not any(hows):
         return None
     loud = any(how == PLAIN and not 0 < level < 40 for how, level in zip(hows, levels))
-    weights = [_weight(texts, hows, place, loud and 0 < level < 40) for place, level in enumerate(levels)]
+    past = _past(texts, hows)
+    weights = [
+        _weight(texts, hows, place, loud and 0 < level < 40) - PAST * (place < past) for place, level in enumerate(levels)
+    ]
     place = weights.index(max(weights))
     return _innermost(lines, place), min(hows[place], MILD) if 0 < levels[place] < 40 else hows[place]
+
+
+def _past(texts, hows):
+    """The place of the first complaint behind which there is no gap: what was said before a gap was lived with."""
+    told = [place for place, how in enumerate(hows) if how == PLAIN and not vague(texts[place])]
+    gaps = [two for one, two in zip(told, told[1:]) if sum(1 for how in hows[one:two] if not how) >= EPISODE]
+    return gaps[-1] if gaps else 0
 
 
 def _own_level(text):

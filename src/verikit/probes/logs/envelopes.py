@@ -83,7 +83,7 @@ ENVELOPES = (
         "trt",
         r"\[\d\d/\d\d/\d{4}-"
         + _TIME
-        + r"\] (?:\[TRT-LLM\] )?(?:\[RANK (?P<rank>\d+)\] )?\[(?P<level>[IWEV])\] (?:\[TRT\] )?",
+        + r"\] (?:\[TRT(?:-LLM)?\] )?(?:\[RANK (?P<rank>\d+)\] )?\[(?P<level>[IWEV])\] (?:\[TRT\] )?",
     ),
     ("ray-cli", r"(?:VINFO|SUCC|PANIC|(?P<level>INFO|WARN|ERR)) [\w./]+\.py:\d+ -- "),
     ("tag-time", r"\[[a-z][\w-]{0,20}\] (?=\d{4}-\d\d-\d\d[ T]\d\d:)"),
@@ -95,6 +95,7 @@ ENVELOPES = (
     ("composer", r"rank(?P<rank>\d+)\[(?P<pid>\d+)\]\[\w+\]: " + _LEVEL + r": (?:[\w.]+: )?"),
     ("submitit", "submitit " + _LEVEL + r" \(" + _DAY + " " + _TIME + r"\) - "),
     ("d2", r"\[\d\d/\d\d \d\d:\d\d:\d\d [a-zA-Z][\w.]*\]: ?"),
+    ("rank-words", r"[Rr]ank[ =:]?(?P<rank>\d{1,5})(?: {2,}|: | \| )(?=\S)"),
     ("padded-level", r"\[ +" + _LEVEL + r"\](?: - |: )"),
     ("level-source", r"\[" + _LEVEL + r":[\w.-]+\] "),
     ("airflow-day", r"\[\d{4}-\d\d-\d\d, \d\d:\d\d:\d\d [A-Z]{3,4}\] ?"),

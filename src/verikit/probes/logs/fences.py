@@ -14,6 +14,7 @@ LINES = 400
 
 OPEN, CLOSE = re.compile(tables.FENCE_OPEN + r"\s*$"), re.compile(tables.FENCE_CLOSE + r"\s*$")
 TURN_BEGINS, TURN_ENDS = re.compile(tables.TURN_BEGINS), re.compile(tables.TURN_ENDS)
+BOXES = "╭┌"
 OF_TEXT = ("level", "basic")
 """Envelopes that may be the text's own words; a time or a rank is the program's."""
 
@@ -21,7 +22,8 @@ OF_TEXT = ("level", "basic")
 def opened(line, stripped):
     """The `Fence` that a line opens; None if it opens none."""
     bare = all(name in OF_SPEAKERS for name in line.dressed)
-    if stripped[0] in "`~<-=>[" and len(stripped) < 100 and bare and OPEN.match(stripped):
+    box = stripped[0] in BOXES  # drawn by a program, which may say when
+    if (box or (stripped[0] in "`~<-=>[" and len(stripped) < 100 and bare)) and OPEN.match(stripped):
         begins = stripped[:2] if stripped[:2] in tables.FENCE_ENDS else stripped[0]
         return Fence(line, tables.FENCE_ENDS[begins])
     turn = "<" in stripped and TURN_BEGINS.search(stripped)

@@ -29,6 +29,10 @@ CYCLE = 4
 """Sentences that may take turns in saying the same."""
 
 IDLE_LINES = 5
+
+DRAWN = 10
+"""What a bar shows that was drawn more often than once, though its last drawing is all that is left."""
+
 BLOCKED = re.compile(tables.BLOCKED)
 
 
@@ -73,8 +77,8 @@ def moved(story, number, wanted, until=None):
         best = reached.get(key)
         fresh, previous = 0, None
         for stage, value in values:
-            if value is None:
-                fresh += 1
+            if value is None or (key[0] == "bar" and previous is best is None and value >= DRAWN):
+                fresh += 1  # of the drawings of a bar in one line only the last is kept
             elif best is not None and (stage, value) > best:
                 fresh, best = fresh + 1, (stage, value)
             elif previous is not None and (stage, value) > previous:
@@ -258,8 +262,8 @@ def _last_move(story):
 def idle(story):
     """Whether a worker's last lines say that it has nothing to do, and nothing else."""
     last = [_text(raw) for raw in story.tail if raw.strip()][-IDLE_LINES:]
-    if left(story, story.last + 1):
-        return False  # its counter waits for somebody
+    if left(story, story.last + 1) or any(event[2] == "step" for event in story.progress[-LAST_COUNTS:]):
+        return False  # its counter waits for somebody, or it trains
     return len(last) == IDLE_LINES and all(IDLE.search(text) and not FAILING.search(text) for text in last)
 
 

@@ -60,6 +60,7 @@ class Text:
         self.binary, self.cut = None, False  # cut: text from before the run was left out
         self.encoding, self.rotated, self.whole_lines = "utf-8", "", True
         self.followed, self.earlier, self.lines_before = [], 0, 0
+        self.begins = []  # of each earlier file its path, and how many lines are counted before its first
         self.line, self.ends_at = None, None  # numbers in this file of the lines at `start`, if known, and at the end
         self.end, self.read = 0, 0  # where the last piece ends, and how many bytes of this file were read
         # The bookmark read on from; the zone of its times; when a predecessor must have been written, and whether one was.
@@ -69,6 +70,7 @@ class Text:
         """Puts the end of an earlier file in front; skipped: bytes of this run before it that are not read."""
         last = ending.last
         self.lines_before = _plus(self.lines_before, last)
+        self.begins = [[path, _plus(number, last)] for path, number in self.begins] + [[ending.path, 0]]
         self.pieces = [(_plus(number, last), data, which) for number, data, which in self.pieces]
         self.pieces.insert(0, (ending.number, ending.data, ending.path))
         self.followed.append(ending.path)
@@ -96,7 +98,7 @@ def read(place, file, path, info, mark=None, bookmark=None):
     return text
 
 
-KEPT = ("start", "skipped", "cut", "rotated", "whole_lines", "followed", "earlier", "lines_before")
+KEPT = ("start", "skipped", "cut", "rotated", "whole_lines", "followed", "begins", "earlier", "lines_before")
 """What a bookmark keeps of a `Text`."""
 
 

@@ -8,7 +8,7 @@ lived with, to the thread that had ended, to the sentence in the job's own words
 import re
 
 from verikit.probes.logs import tables
-from verikit.probes.logs.complaints import LOOKED_AT, PLAIN, excused, named, root_of, vague
+from verikit.probes.logs.complaints import LOOKED_AT, PLAIN, excused, named, plainness, root_of, vague
 from verikit.probes.logs.ending import ANNOUNCED, last_counted
 from verikit.probes.logs.motion import moved
 from verikit.probes.logs.tracebacks import CAUSES, EFFECTS, ROLES, by_exit, kind_of_exception, sign_of
@@ -29,12 +29,18 @@ BUILT = re.compile(r"Error building|Failed (?:to build|building)|failed-wheel-bu
 BEHIND = (
     ("nccl-warn", lambda sign: sign["kind"] == "nccl_system"),
     ("compile", lambda sign: sign["id"] in ("build-stop", "make-stop") or BUILT.search(sign["text"])),
+    ("snakemake-rule", lambda sign: sign["id"] == "snakemake-end"),
     ("assert-device", lambda sign: "device-side assert" in sign["text"]),
 )
 """The sign that is the cause of another: its id, and whether a sign is such another."""
 
 SIGNALS = ("killed", "segfault", "bus_error_shm")
 ABORTED, EFFECT = re.compile(tables.ABORTED), re.compile(tables.EFFECT)
+
+WENT_ON = 8
+"""Ordinary sentences, new to the run, behind a complaint that nobody died of, from which it was lived with."""
+
+LAUNCHED = re.compile(r"\b(?:%s)(?=: |\W*$)" % tables.LAUNCHERS)
 
 OF_OTHERS = ("connection_refused", "rendezvous", "nccl_timeout", "nccl_system")
 """Kinds that tell of another who was not there: it may have said before why not."""
@@ -85,11 +91,30 @@ def _first(signs):
     def rank(sign):
         late = sign["role"] == "unclear" and echoed is not None and echoed < sign["line"]
         # A bare order to end that comes behind others' failures is their effect; a script may do without its small tools.
-        small = sign["role"] in CAUSES and sign["kind"] not in SHARP and TOOL.match(sign["text"]) is not None
+        small = sign["role"] in CAUSES and can_do_without(sign)
         small = small or (sign["id"] == "compile" and not built)
+        small = small or (sign["id"] == "exc-host-oom" and sign["text"].rstrip().endswith("MemoryError:"))
         return ROLES["messenger"] if late else ROLES["unclear"] if small else ROLES.get(sign["role"], 4), sign["line"]
 
     return min(signs, key=rank)
+
+
+def went_on(story, number):
+    """Whether behind a line a program goes on to say what it does, in sentences that it had not said before."""
+    ordinary = 0
+    for place, raw in story.heard:
+        if place > number:
+            line = story.undress(place, raw)
+            text = line.text.strip()[:LOOKED_AT]
+            ordinary += bool(named(text)) and not (vague(text) or plainness(text, line.level))
+    return ordinary >= WENT_ON
+
+
+def can_do_without(sign):
+    """Whether a sign is of a small tool, or of a program that was not found and launches nothing: a script may go on without it."""
+    if sign["id"] == "not-found":
+        return LAUNCHED.search(sign["text"].strip().partition("not found")[0].rstrip(" :") or sign["text"]) is None
+    return sign["kind"] not in SHARP and TOOL.match(sign["text"]) is not None
 
 
 def _accused(story, signs):
@@ -175,6 +200,8 @@ def _in_own_words(story, signs, failure, end):
     """The sentence before a sign that only passes on a failure, in which the job itself says what failed; else the sign."""
     if failure is None or not _passes_on(failure):
         return failure
+    if failure["kind"] == "nccl_timeout" and any(_died(sign) for sign in signs):
+        return _first([sign for sign in signs if _died(sign)])  # what a rank's buffer held comes late
     if _waited(failure) and any(_ended_thread(sign, failure) for sign in signs):
         return next(sign for sign in reversed(signs) if _ended_thread(sign, failure))
     held = _held(story, signs, failure)
@@ -288,6 +315,11 @@ def _waited(failure):
 def _ended_thread(sign, failure):
     """Whether a sign is the end of a thread of the same process, on which a later one may have waited."""
     return sign["thread"] and not sign["contained"] and sign["end"] < failure["line"]
+
+
+def _died(sign):
+    """Whether a sign is the end of a thread by a cause."""
+    return sign["thread"] and not sign["contained"] and sign["role"] in CAUSES
 
 
 def _said_until(story, signs, last, end):

@@ -299,7 +299,7 @@ class Story(Tracebacks):
 
     def _sentence(self, number, raw):
         """The plan for copies of a line that no table knows: its figures are followed, if it has some."""
-        if len(raw) > 1000 or b"\r" in raw or b"\x1b" in raw or not FIGURE.search(raw):
+        if len(raw) > 1000 or b"\r" in raw or not FIGURE.search(raw):
             return False
         key = key_of(raw).decode("latin-1")
         if key not in self.sentences and not self._follow(number, raw, key):

@@ -8,7 +8,7 @@ from verikit.probes.logs.ending import end_of, folded
 from verikit.probes.logs.envelopes import Line
 from verikit.probes.logs.motion import idle, last_line, moved, phase, progress, retry, times
 from verikit.probes.logs.outcome import done_of, ordered_stop, ready_of, trains
-from verikit.probes.logs.roots import EXITED, TOOL, last_said, root, suspect
+from verikit.probes.logs.roots import EXITED, TOOL, can_do_without, last_said, root, suspect, went_on
 from verikit.probes.logs.tracebacks import CAUSES, EFFECTS, by_exit, sign_of
 
 HEALS_FATAL = 20
@@ -35,6 +35,9 @@ PUT_BACK_LINES = 5
 
 BUFFERED = 5
 """Counters of a rank behind its traceback that its output buffer alone would not hold."""
+
+WHOLE_JOB = ("failing", "scheduler-memory", "lsf-exit")
+"""Signs that nothing behind them heals: what the caller named, and what LSF reports above the output of the job."""
 
 TRAP_LINES = 15
 """Lines within which a bare "done" behind an uncaught crash is a shell's trap speaking, not the job."""
@@ -88,6 +91,8 @@ def _counts(story, sign, ready, done, stop):
     """Whether a sign is a failure of this run, as far as its text tells."""
     if sign["role"] in ("soft", "weak") or sign["contained"]:
         return False
+    if _lived_without(story, sign):
+        return False
     if sign["id"].startswith("slurm-") and sign["role"] == "root":
         again = any(row[1] == "resumed" and row[0] > sign["end"] for row in story.markers)
         return not moved(story, sign["end"], HEALS_RESUMED if again else HEALS_FATAL)
@@ -107,6 +112,12 @@ def _counts(story, sign, ready, done, stop):
     if done["marker"] == "last-words":
         return sign["trace"] or sign["level"] >= 40 or sign["role"] == "fatal" or not TOOL.match(sign["text"])
     return sign["uncaught"] or _trapped(sign, done) or _hard(sign, done)
+
+
+def _lived_without(story, sign):
+    """Whether a job goes on without what a small tool or another program's warning complained of."""
+    warned = sign["role"] == "cascade" and 0 < sign["level"] < 40 and not sign["trace"]
+    return (warned or (sign["role"] in CAUSES and can_do_without(sign))) and went_on(story, sign["end"])
 
 
 def _hard(sign, done):
@@ -147,7 +158,7 @@ def _trapped(sign, done):
 
 def _resolved(story, sign, ready):
     """Whether work was completed behind the sign, or the server became ready."""
-    if sign["id"] in ("failing",):
+    if sign["id"] in WHOLE_JOB:
         return False
     if _replaced(story, sign, ready):
         return True

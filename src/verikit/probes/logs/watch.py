@@ -105,7 +105,7 @@ def _inspect(place, asked, patterns, resume):
     place.progress(text.examined, text.size)
     if mark is None:
         _follow(place, path, facts, text, began, since, patterns)
-    facts["lines_before"] = text.lines_before
+    facts["lines_before"], facts["begins"] = text.lines_before, text.begins
     if resume is not None:
         facts["resume"] = _bookmark(place, path, info, text, told, facts, began) or text.taken_up or {}
     _computing(place, facts, process)
