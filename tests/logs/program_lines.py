@@ -200,6 +200,7 @@ LINES = [
     ('time-signal', 'Command terminated by signal 9'),
     ('time-fault', 'Command terminated by signal 11'),
     ('snakemake-rule', 'Error in rule train:'),
+    ('cudnn-missing', 'Unable to load any of {libcudnn_ops.so.9.1.0, libcudnn_ops.so.9.1, libcudnn_ops.so.9, libcudnn_ops.so}'),
     ('snakemake-end', 'Exiting because a job execution failed. Look above for error message'),
     ('snakemake-input', 'MissingInputException in rule a in file Snakefile, line 3:'),
     ('nextflow-process', "ERROR ~ Error executing process > 'TRAIN (1)'"),

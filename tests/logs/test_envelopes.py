@@ -100,7 +100,7 @@ ROWS = [
     ),
     (
         "2025-05-05 10:00:00.123 | INFO     | trainer.loop:run:88 - step 3",
-        "trainer.loop:run:88 - step 3",
+        "step 3",
         None,
         None,
         20,

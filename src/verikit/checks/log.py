@@ -570,7 +570,11 @@ class _Case:
         followed, lines = ", ".join(self.facts["followed"]), self.facts.get("lines_before")
         if not followed:
             return f"the log was {self.facts['rotated']} since the {began}; no predecessor was found"
-        counting = f"; lines of counters and markers count on: line {lines + 1} is the first of {self.check.path}" if lines else ""
+        counting = (
+            f"; lines of counters and markers count on: line {lines + 1} is the first of {self.check.path}"
+            if lines
+            else ""
+        )
         return f"the log was {self.facts['rotated']} since the {began}; followed back to: {followed}{counting}"
 
     # Findings.

@@ -19,6 +19,8 @@ _FOREIGN = re.compile(
     r"\[?(?:[^\W\d]{2,9}\.?,? )?\d\d?\.? [^\W\d]{3,9}\.?,? (?:\d{4},? )?(\d\d):(\d\d)(?::(\d\d))?(?=[\s\],|])"
 )
 LOOKED_AT = 160
+ZONES = 14 * 3600
+"""How far apart, in seconds, two clocks of one machine may be: a time zone."""
 
 
 def stamp(text):
@@ -102,9 +104,19 @@ def ahead_of(stamp_, written):
         return None
     gap = stamp_[0] - written
     zone = round(gap / 900.0) * 900
-    if abs(zone) > 14 * 3600 or abs(gap - zone) > 120:
+    if abs(zone) > ZONES or abs(gap - zone) > 120:
         return None
     return float(zone)
+
+
+def at_least_ahead(stamp_, written):
+    """How far a log's clock is from the file's at the least, where it is another machine's; arguments as of `ahead_of`.
+
+    The last line was written when the file was, or before: what bears an earlier time than that allows is of no later run.
+    """
+    if stamp_ is None or not stamp_[1] or abs(stamp_[0] - written) <= ZONES:
+        return None
+    return stamp_[0] - written - 60
 
 
 def local(seconds):

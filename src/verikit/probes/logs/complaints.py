@@ -32,7 +32,8 @@ MILD_ROWS = 8
 LAST_WORDS, COMPLAINT, HANDLED = (re.compile(one) for one in (tables.LAST_WORDS, tables.COMPLAINT, tables.HANDLED))
 VAGUE = re.compile(tables.VAGUE)
 PASSING = re.compile(
-    r"%s|%s|%s|[\W_]{0,12}(?:[\w./-]+: ){0,2}(?:%s)ing\b" % (tables.ANNOUNCED, tables.CLOSING, tables.PRODUCT, tables.LEAVING)
+    r"%s|%s|%s|[\W_]{0,12}(?:[\w./-]+: ){0,2}(?:%s)ing\b"
+    % (tables.ANNOUNCED, tables.CLOSING, tables.PRODUCT, tables.LEAVING)
 )
 LEAVES = re.compile(r"\b(?:[Ee]xit|[Aa]bort|[Qq]uitt|[Tt]erminat|[Bb]ail|[Gg]iv)ing\b(?: up| out| now)?\W*$")
 TRIES = re.compile(r"\b(?:[Rr]etry|[Aa]ttempt|[Tt]ry) #?(\d{1,4}) ?(?:of|/) ?(\d{1,4})\b")
@@ -148,7 +149,8 @@ def root_of(lines):
     loud = any(how == PLAIN and not 0 < level < 40 for how, level in zip(hows, levels))
     past = _past(texts, hows)
     weights = [
-        _weight(texts, hows, place, loud and 0 < level < 40) - PAST * (place < past) for place, level in enumerate(levels)
+        _weight(texts, hows, place, loud and 0 < level < 40) - PAST * (place < past)
+        for place, level in enumerate(levels)
     ]
     place = weights.index(max(weights))
     return _innermost(lines, place), min(hows[place], MILD) if 0 < levels[place] < 40 else hows[place]

@@ -19,7 +19,7 @@ LINES = 40
 ENOUGH = 2
 """The weight of the evidence from which a log has ended."""
 
-NO_CURE = ("leave is taken", "it closes down", "totals", "a table", "a summary")
+NO_CURE = ("leave is taken", "how long it took", "it closes down", "totals", "a table", "a summary")
 """Evidence that a job which failed leaves as well: what it says of a failure before still counts."""
 
 BLOCK = 3
@@ -60,6 +60,9 @@ ANNOUNCED, TEARDOWN = re.compile(tables.ANNOUNCED), re.compile(tables.TEARDOWN)
 SHARE = re.compile(
     r"\b(\d+) ?(?:of|/) ?(\d+) (?:\w+ ){0,2}(?:done|complete|completed|finished|written|processed|converted|uploaded|saved|ok|OK)\b"
     r"|\b(?P<none>0|[Nn]o|[Nn]othing|[Nn]one) (?:\w+ ){0,2}(?:done|completed?|finished|written|wrote|processed|converted|uploaded|saved)\b"
+)
+TOOK = re.compile(
+    r"[\W_]{0,12}(?:[\w./-]+[: ]+){0,3}?(?:[Tt]ook \d|[Ee]lapsed\b|[Ww]all\b|[Tt]otal (?:time|runtime)\b|(?:[Oo]ver|[Ee]nded) at \d)"
 )
 SHARE_OF = re.compile(
     r"\b(?:[Dd]one|[Ww]rote|[Ww]ritten|[Ss]aved|[Cc]ompleted?|[Ff]inished|[Pp]rocessed|[Cc]onverted|[Uu]ploaded|[Ee]xported|[Ss]cored|[Jj]udged)"
@@ -293,7 +296,8 @@ def _weigh(story, end, number, text, last):
         end.add("final measures", 2, number)
     if _says(CLOSING, text) and not prepared and not LEAVE.match(text):
         weight = 2 if worked or not SET_ASIDE.search(text) else 0
-        end.add("words of an end" if not named else "the end of a part", weight if not named else 0, number)
+        words = "how long it took" if TOOK.match(text) else "words of an end"
+        end.add(words if not named else "the end of a part", weight if not named else 0, number)
     if worked and _says(TOTALS, text):
         end.add("totals", 2 if not named else 0 if part else 1, number)
     if worked and _says(BEST, text):

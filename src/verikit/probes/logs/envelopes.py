@@ -96,6 +96,11 @@ ENVELOPES = (
     ("submitit", "submitit " + _LEVEL + r" \(" + _DAY + " " + _TIME + r"\) - "),
     ("d2", r"\[\d\d/\d\d \d\d:\d\d:\d\d [a-zA-Z][\w.]*\]: ?"),
     ("rank-words", r"[Rr]ank[ =:]?(?P<rank>\d{1,5})(?: {2,}|: | \| )(?=\S)"),
+    (
+        "name-level",
+        r"(?<=\d )[A-Za-z_][\w.]{0,40} +(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)(?::| -|) +(?=\S)",
+    ),
+    ("loguru-place", r"[A-Za-z_][\w.]*:[\w<>]+:\d{1,5} - +(?=\S)"),
     ("padded-level", r"\[ +" + _LEVEL + r"\](?: - |: )"),
     ("level-source", r"\[" + _LEVEL + r":[\w.-]+\] "),
     ("airflow-day", r"\[\d{4}-\d\d-\d\d, \d\d:\d\d:\d\d [A-Z]{3,4}\] ?"),

@@ -23,8 +23,9 @@ def opened(line, stripped):
     """The `Fence` that a line opens; None if it opens none."""
     bare = all(name in OF_SPEAKERS for name in line.dressed)
     box = stripped[0] in BOXES  # drawn by a program, which may say when
-    if (box or (stripped[0] in "`~<-=>[" and len(stripped) < 100 and bare)) and OPEN.match(stripped):
-        begins = stripped[:2] if stripped[:2] in tables.FENCE_ENDS else stripped[0]
+    named = stripped.endswith(">>>")  # as `sample 3 >>>`, and `<<<` behind the text
+    if (box or named or (stripped[0] in "`~<-=>[" and bare)) and len(stripped) < 200 and OPEN.match(stripped):
+        begins = ">" if named else stripped[:2] if stripped[:2] in tables.FENCE_ENDS else stripped[0]
         return Fence(line, tables.FENCE_ENDS[begins])
     turn = "<" in stripped and TURN_BEGINS.search(stripped)
     return Fence(line, "") if turn and not TURN_ENDS.search(stripped, turn.end()) else None

@@ -4,6 +4,7 @@
 import re
 
 from verikit.probes.logs import clock, tables
+from verikit.probes.logs.complaints import PLAIN, plainness
 from verikit.probes.logs.ending import LAST_COUNTS, folded, left, nested
 from verikit.probes.logs.envelopes import decode, plain
 from verikit.probes.logs.rows import PHASES
@@ -126,6 +127,8 @@ def _whole(story, work):
         line, name, role, value, whole = event[:5]
         if whole is None or value != whole or whole <= 1 or role == "bar" or nested(story, event):
             continue
+        if plainness(story.undress(0, event[7].encode("utf-8", "replace")).text.strip()) == PLAIN:
+            continue  # it counts complaints
         if (name == "percent" and line < story.last - 2) or (line >= story.last - 1 and _begins(story, event)):
             continue
         same = [event for event in work if event[1] == name and event[4] == whole]

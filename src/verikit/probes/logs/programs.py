@@ -86,6 +86,7 @@ SIGNS = (
     ("time-signal", "unclear", r"Command terminated by signal (?:9|15)\b", "killed", "", "GNU time"),
     ("time-fault", "fatal", r"Command terminated by signal (?:11|6|4|7)\b", "segfault", "", "GNU time"),
     ("snakemake-rule", "messenger", r"Error in rule \w", "python_exception", "read the rule's own log", "Snakemake"),
+    ("cudnn-missing", "root", r"Unable to load any of \{lib|Could not load library lib(?:cudnn|cublas|cudart|nvrtc)", "import_error", "install the CUDA library it names, or put its folder on LD_LIBRARY_PATH", "cuDNN, CTranslate2"),
     ("snakemake-end", "messenger", r"Exiting because a job execution failed", "python_exception", "read the rule's own log", "Snakemake"),
     ("snakemake-input", "root", r"MissingInputException in |AmbiguousRuleException|CyclicGraphException in ", "config_error", "", "Snakemake"),
     ("nextflow-process", "messenger", r"ERROR ~ |Error executing process > '", "python_exception", "read .command.err in the work directory named", "Nextflow"),

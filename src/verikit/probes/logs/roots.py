@@ -35,6 +35,7 @@ BEHIND = (
 """The sign that is the cause of another: its id, and whether a sign is such another."""
 
 SIGNALS = ("killed", "segfault", "bus_error_shm")
+TERMINATED = re.compile(r": line \d+: +\d+ Terminated\b")
 ABORTED, EFFECT = re.compile(tables.ABORTED), re.compile(tables.EFFECT)
 
 WENT_ON = 8
@@ -226,6 +227,8 @@ def _passes_on(failure):
     """Whether a sign may have its cause in words before it; of a kill nobody says beforehand."""
     if by_exit(failure["text"], "") in SIGNALS and not ABORTED.search(failure["text"]):
         return False
+    if failure["kind"] == "killed" and TERMINATED.search(failure["text"]):
+        return True  # a script that ends what it has started says why
     return failure["role"] in TOLD or _second_hand(failure)
 
 

@@ -528,7 +528,10 @@ class Story(Tracebacks):
             return None
         # Foreign text behind thousands of errors is only met at its beginning.
         loud = line.level >= 40 and self.signs.total < LOUD
-        quoted = line.text.startswith("    ") and not line.dressed  # an exception set in so far is of whoever quotes it
+        inner = self.previous is not None and self.previous.text.startswith("   ")
+        quoted = (
+            line.text.startswith("  " if inner else "    ") and not line.dressed
+        )  # set in so far it is of whoever quotes it
         bare = BARE.match(text) if (not line.level or loud) and not quoted else None
         near = text[:LOOKED_AT]
         prefix = PREFIX.match(text)
@@ -617,8 +620,10 @@ class Story(Tracebacks):
                 continue
             if name == "of" and "glog" in line.dressed and line.level > 20:
                 continue  # torch's compiler names its graphs so
-            if name == "counter" and not found.group("of"):  # a part named by its number; the whole may stand behind it
+            stage = None
+            if name in ("counter", "epoch") and not found.group("of"):  # the whole may stand behind what names the part
                 of = OF(text, found.end())
+                stage = found.group("n") if of and name == "epoch" else None
                 name, search, found = ("of", OF, of) if of else (name, search, found)
             groups = found.groupdict()
             setup = bool(SETUP.search(text[: found.start() + 12])) or (role == "bar" and bool(SETUP.search(text[:200])))
@@ -629,7 +634,7 @@ class Story(Tracebacks):
                 role,
                 groups.get("n"),
                 groups.get("of"),
-                groups.get("epoch"),
+                groups.get("epoch") or stage,
                 setup,
                 line.raw[: clock.LOOKED_AT],
             )
@@ -642,7 +647,7 @@ class Story(Tracebacks):
         if not name:
             return True if watched else None
         # Anchored rows see the message only without its envelopes: their copies are read in full.
-        if name in ANCHORED or (watched and (self.figures.losses["bad"] or self.figures.grads["nan"])):
+        if name in ANCHORED or stage or (watched and (self.figures.losses["bad"] or self.figures.grads["nan"])):
             return True
         return (
             name,

@@ -263,7 +263,8 @@ class Tracebacks:
             if other[1] == "root":
                 kind, role, name, hint = other
                 break
-        for place, further, whole in block.message if role == "messenger" else ():
+        told = [row for row in block.message if role == "messenger" and "Traceback (" not in row[1]]
+        for place, further, whole in told:
             others = [kind_of_exception(part) for part in further.split(": ")[:16]]
             other = next((one for one in others if one[1] == "root"), None)
             if other:  # what it passes on stands behind it: another language's exception

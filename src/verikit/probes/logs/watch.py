@@ -367,12 +367,15 @@ def _tie(place, path, facts, text, began):
         return ""
     if facts["file"]["mtime"] < began - 1:
         return "before"
-    text.zone = zone = _zone(text.pieces, facts["file"]["mtime"])
-    if zone is not None:
-        before, text.pieces = text.pieces, _since(text.pieces, began + zone)
+    last, written = _last_stamp(text.pieces), facts["file"]["mtime"]
+    text.zone = zone = clock.ahead_of(last, written)
+    ahead = clock.at_least_ahead(last, written) if zone is None else zone
+    if ahead is not None:
+        before, text.pieces = text.pieces, _since(text.pieces, began + ahead)
         if text.taken_up and text.pieces != before:
             raise Anew
         text.cut = text.cut or text.pieces != before
+    if zone is not None:
         return "time"
     made = reading.born(place, path)
     return "born" if made is not None and made >= began - 1 else "written"
@@ -380,11 +383,16 @@ def _tie(place, path, facts, text, began):
 
 def _zone(pieces, written):
     """By how much the times in some text are ahead of the host's clock, by its last one; None if they don't serve."""
-    last = None
+    return clock.ahead_of(_last_stamp(pieces), written)
+
+
+def _last_stamp(pieces):
     for _, data, _ in pieces[-1:]:
         for raw in reversed(data[-8192:].split(b"\n")):
-            last = last or clock.stamp(raw.decode("utf-8", "replace"))
-    return clock.ahead_of(last, written)
+            found = clock.stamp(raw.decode("utf-8", "replace"))
+            if found:
+                return found
+    return None
 
 
 def _since(pieces, when):
