@@ -233,13 +233,15 @@ def test_crash_rotated_away(tmp_path):
 
     found = look(path, since=now - 1000)
     assert (found.verdict, found.final, found.facts["kind"], found.facts["line"]) == (FAIL, True, "import_error", 64)
-    assert found.facts["line_of"] == str(tmp_path / "job.log.1") and "line 64 of " in found.reason
+    assert found.facts["line_of"] == str(tmp_path / "job.log.1")
+    assert "line 64 of " in found.reason
 
     rotated(tmp_path, "job.log.1", steps, age=200)
     path = log(tmp_path, stamped(now - 1, "going on") + CRASH)
     found = look(path, since=now - 1000)
     assert (found.verdict, found.facts["kind"], found.facts["line"]) == (FAIL, "import_error", 4)
-    assert found.facts["line_of"] == str(path) and "at line 4" in found.reason
+    assert found.facts["line_of"] == str(path)
+    assert "at line 4" in found.reason
 
 
 def test_copytruncate_since_a_launch_time(tmp_path):

@@ -17,10 +17,12 @@ from verikit import FAIL, PASS, UNKNOWN, LogHealthy
 from verikit.probes.logs import watch
 from verikit.testing.here import examine_here
 
-CASES = Path(__file__).parent / "cases"
+CASES, MISSED = Path(__file__).parent / "cases", Path(__file__).parent / "missed"
 HEALTHY = {"starting", "running", "ready", "finished"}
 STATES = {"healthy_starting": "starting", "healthy_running": "running", "finished_ok": "finished"}
-LABELLED = json.loads((CASES / "labels.json").read_text())["cases"]
+LABELLED = [
+    (folder, case) for folder in (CASES, MISSED) for case in json.loads((folder / "labels.json").read_text())["cases"]
+]
 
 
 @pytest.fixture(scope="module")
@@ -71,17 +73,17 @@ def test_sample(tmp_path, sample, alive, dead):
     assert sample.state != "failed" or not sample.roots or found.facts["line"] in sample.roots, found.reason
 
 
-@pytest.mark.parametrize("case", LABELLED, ids=lambda case: case["file"])
-def test_labelled_case(tmp_path, case, alive, dead):
+@pytest.mark.parametrize(("folder", "case"), LABELLED, ids=[case["file"] for _, case in LABELLED])
+def test_labelled_case(tmp_path, folder, case, alive, dead):
     """
-    The handed cases: verdict, state and root line, with the label's clock.
+    Whole logs, and those that were once judged wrong: verdict, state and root line, with the label's clock.
     """
     observe = case["observe"]
     times = {
         key: datetime.datetime.fromisoformat(observe[key]).timestamp()
         for key in ("observed_at", "mtime", "launched_at")
     }
-    raw = (CASES / case["file"]).read_bytes()
+    raw = (folder / case["file"]).read_bytes()
     path = written(tmp_path / "job.log", raw, times["observed_at"] - times["mtime"])
     process = {True: alive, False: dead, None: None}[observe["process_alive"]]
     since = time.time() - times["observed_at"] + times["launched_at"]

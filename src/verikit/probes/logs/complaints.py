@@ -42,6 +42,7 @@ QUIET = re.compile(r"\[W:|\b(?:WARN(?:ING)?|INFO|NOTICE|DEBUG)\b")
 WORD = re.compile(r"[A-Za-z_][\w.+-]{2,}")
 COMMON = frozenset(tables.COMMON.split())
 MARK, STATUS, NEGATED = re.compile(tables.MARK), re.compile(tables.STATUS), re.compile(tables.NEGATED)
+OWN_KINDS = [(kind, re.compile(pattern)) for kind, pattern in tables.OWN_KINDS]
 TALLY = re.compile(
     r"\b(?:\d+|keine?) Fehler\b|\b(?:missing|unknown|skipped)[ =:]+\d+\b|\b\d+(?:\.\d+ ?%)? (?:\w+ )?(?:failed|failures?|errors?|mismatch(?:es)?)\b|\b(?:[Ff]ailed|[Ff]ailures?|[Ee]rrors?) {0,12}[=:] ?\d+\b"
     r"|\b[^\W\d]\w* ?[=:] ?0(?![\d.])|\b(?:failed|failures?|errors?|wrong|missing) 0\b"
@@ -136,6 +137,11 @@ def named(text):
 def vague(text):
     """Whether a sentence only passes on that something ended, or takes leave."""
     return bool(VAGUE.match(text) or ENDED_SO.search(text) or status(text))
+
+
+def kind_of_words(text):
+    """What a sentence in a job's own words is about, of the closed list; python_exception if it does not say."""
+    return next((kind for kind, pattern in OWN_KINDS if pattern.search(text)), "python_exception")
 
 
 def root_of(lines):

@@ -8,7 +8,7 @@ lived with, to the thread that had ended, to the sentence in the job's own words
 import re
 
 from verikit.probes.logs import tables
-from verikit.probes.logs.complaints import LOOKED_AT, PLAIN, excused, named, plainness, root_of, vague
+from verikit.probes.logs.complaints import LOOKED_AT, PLAIN, excused, kind_of_words, named, plainness, root_of, vague
 from verikit.probes.logs.ending import ANNOUNCED, last_counted
 from verikit.probes.logs.motion import moved
 from verikit.probes.logs.tracebacks import CAUSES, EFFECTS, ROLES, by_exit, kind_of_exception, sign_of
@@ -356,7 +356,13 @@ def _first_copy(story, signs, failure):
 
 def _words_of(line):
     """A sentence in a job's own words, as a sign."""
-    return sign_of(line, "last-words", "weak", kind_of_exception(line.text.strip())[0])
+    text = line.text.strip()[:LOOKED_AT]
+    kind = kind_of_exception(text)[0]
+    if kind != "python_exception":
+        return sign_of(line, "last-words", "weak", kind)
+    kind = kind_of_words(text)
+    hint = "the job says it in its own words: read the lines around it" if kind == "python_exception" else ""
+    return sign_of(line, "last-words", "weak", kind, hint=hint)
 
 
 def last_said(story, end):

@@ -465,6 +465,57 @@ VAGUE = (
     + _VAGUE
     + r"){0,3}\W*(?:$|\S*[/.]\S*$|[\d\W]*(?:of [\d\W]+)?$|(?:with|in) (?:status|state|code|result)\W+\w+\W*$|(?:here|now|the run|the job|early|rank \d+|peer \d+|step \d+|after \d+ \w+|job|run)\b.{0,12}$)"
 )
+# What a sentence in a job's own words is about, by words that stand for one kind only: the first that fits.
+OWN_KINDS = (
+    (
+        "auth",
+        r"\b(?:401|403)\b(?= |,|:|\)|$)|\b[Uu]nauthori[sz]ed\b|\b[Ff]orbidden\b|\b(?:API|api)[ _-]?key\b|\bkey_expired\b|\bour key\b|\b[Tt]okens? (?:has |is |are )?(?:expired|invalid|revoked|missing)|\b[Cc]redentials?\b|\bgated\b",
+    ),
+    ("quota", r"\b[Qq]uota\b"),
+    (
+        "no_space",
+        r"\b[Nn]o space\b|\b(?:[Dd]isk|[Vv]olume|[Dd]evice|[Ff]ile ?system|[Ss]cratch) (?:is )?full\b|\bENOSPC\b",
+    ),
+    (
+        "cuda_oom",
+        r"\b(?:CUDA|GPU|VRAM|vram)\b.*\b(?:out of memory|in use|OOM|not enough|does not fit|too small)\b|\b(?:out of memory|OOM)\b.*\b(?:CUDA|GPU|VRAM)\b",
+    ),
+    ("host_oom", r"\b[Oo]ut of memory\b|\bOOM\b|\bmemory limit\b"),
+    ("permission_denied", r"\b[Pp]ermission denied\b|\bread-only\b|\bnot (?:writable|allowed to)\b|\bEACCES\b"),
+    ("address_in_use", r"\bport\b.*\b(?:taken|in use|busy|already)\b|\baddress already\b|\bEADDRINUSE\b"),
+    (
+        "import_error",
+        r"\b[Nn]o module\b|\bcannot import\b|\b(?:module|package|library|lib\w+) .*\b(?:is )?(?:not installed|missing|not found)\b",
+    ),
+    ("command_not_found", r"\bcommand not found\b|\bnot (?:in|on) (?:the )?PATH\b"),
+    (
+        "connection_refused",
+        r"\brefused\b(?! to\b)|\b[Uu]nreachable\b|\bnot reachable\b|\bdoes not answer\b|\bno answer\b|\bno route\b|\bECONN\w+|\bnot healthy\b",
+    ),
+    ("time_limit", r"\b(?:time|wall ?time|clock) limit\b|\bwall ?time\b|\bdeadline\b|\btime budget\b"),
+    (
+        "nan_loss",
+        r"\b[Nn]a[Nn]s?\b|\bnon-?finite\b|\bdiverg\w+|\bloss\b.*\b(?:explod\w+|blew up|above|inf)\b|\bnot finite\b",
+    ),
+    ("gpu_hardware", r"\bXid\b|\bECC\b|\bfallen off the bus\b"),
+    (
+        "cuda_error",
+        r"\bCUDA error\b|\bcuda:\d+\b.*\b(?:refus\w+|unavailable|context|busy)\b|\bno (?:CUDA|GPU)s?\b|\bGPU \d+\b",
+    ),
+    (
+        "version_mismatch",
+        r"\bversions?\b.*\b(?:required?|requires|but|expected|needs?|older|newer|differs?|mismatch)\b",
+    ),
+    ("checkpoint_mismatch", r"\b(?:[Cc]heckpoints?|ckpts?|state_dict|[Ww]eights)\b"),
+    (
+        "data_error",
+        r"\b(?:files?|rows?|records?|samples?|clips|manifests?|shards?|[Dd]ata(?:set|sets)?|archives?|[Cc]hecksums?|sha256|md5|corrupt\w*|truncated|columns?|schema|labels?|json|JSON|csv|CSV|parquet|tokens|documents?|docs|images?|hold-?out|split)\b",
+    ),
+    (
+        "config_error",
+        r"\b(?:config\w*|arguments?|options?|flags?|settings?|yaml|YAML|toml|vocab\w*|must be|should be|expected|unknown|unrecogni[sz]ed|invalid|not supported|unsupported|divisible|[a-z]+_[a-z_]+ ?=)\b",
+    ),
+)
 # How a program ends itself: it has said why before.  And exceptions that tell of no more than that something else failed.
 ABORTED = r"\b(?:SIG)?ABRT\b|\bAbort|exit ?code ?:? ?-6\b|return code = -6|\b134\b|[Pp]rocess received signal"
 EFFECT = r"TimeoutError|Failed to (?:deserialize|initialize)|JSONDecodeError|EOFError|unexpected end|\btimed out\b|[Cc]onnection (?:closed|reset|aborted)|[Rr]emote (?:process|peer)|[Bb]roken pipe|CalledProcessError|non-zero exit|Error building|\bsome error\b|(?:[Cc]heck|[Ss]ee|[Rr]ead) (?:the )?(?:\w+ )?logs?\b|[45]\d\d (?:Client|Server) Error|ApiException|\b[Ii]ncomplete\b|[Ii]nvalid repository ID|Repo id must be|could not (?:start|be started)|NameResolution"
