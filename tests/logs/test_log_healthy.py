@@ -244,6 +244,26 @@ def test_crash_rotated_away(tmp_path):
     assert "at line 4" in found.reason
 
 
+@pytest.mark.parametrize("behind", [-200 * 86400, 40 * 86400], ids=["in the past", "in the future"])
+def test_times_of_another_clock(tmp_path, behind):
+    """
+    Where a log's clock is months from the host's, its own times still tell which lines an earlier run wrote: the last
+    line was written no later than the file. Lines that bear no time at its end move nothing out of the run.
+    """
+    now = time.time()
+    there = now + behind
+    past = stamped(there - 90000, "step 1") + CRASH + stamped(there - 89000, "cleaning up")
+    this = "".join(stamped(there - 60 + n, f"step {n}") for n in range(5, 60))
+
+    found = look(log(tmp_path, past + this), since=now - 100)
+    assert (found.verdict, found.facts["state"]) == (PASS, "running")
+    assert found.facts["progress"]["first_line"] == 6
+
+    old = stamped(now - 90000, "step 1") + "".join(f"warming up {n}\n" for n in range(40))
+    found = look(log(tmp_path, old + CRASH), since=now - 100)
+    assert (found.verdict, found.facts["line"]) == (FAIL, 44)
+
+
 def test_copytruncate_since_a_launch_time(tmp_path):
     """
     A log copied and truncated after the launch has the inode of old; without times, whose a line of the copy is can't be told.
