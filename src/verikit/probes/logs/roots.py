@@ -102,13 +102,15 @@ def _first(signs):
 
 def went_on(story, number):
     """Whether behind a line a program goes on to say what it does, in sentences that it had not said before."""
-    ordinary = 0
-    for place, raw in story.heard:
-        if place > number:
-            line = story.undress(place, raw)
-            text = line.text.strip()[:LOOKED_AT]
-            ordinary += bool(named(text)) and not (vague(text) or plainness(text, line.level))
-    return ordinary >= WENT_ON
+    if story.ordinary is None:
+        heard = [story.undress(place, raw) for place, raw in story.heard]
+        story.ordinary = [line.number for line in heard if _ordinary(line.text.strip()[:LOOKED_AT], line.level)]
+    return sum(1 for place in story.ordinary if place > number) >= WENT_ON
+
+
+def _ordinary(text, level):
+    """Whether a sentence names something and complains of nothing."""
+    return bool(named(text)) and not (vague(text) or plainness(text, level))
 
 
 def can_do_without(sign):

@@ -673,6 +673,7 @@ class Story(Tracebacks):
 
     def finish(self):
         """Closes what is still open: the log may end within a traceback."""
+        self.ordinary = None  # the lines of sentences that complain of nothing, once they have been asked for
         self._catch_up()
         while self.fences:  # what one kept may begin a run, which forgets the others
             self._read_after_all(next(iter(self.fences)))
