@@ -8,9 +8,10 @@ from verikit.probes.imports import backport, loading, placement
 from verikit.probes.imports.conditions import World
 from verikit.probes.imports.disk import Disk
 from verikit.probes.imports.modules import Resolver
-from verikit.probes.imports.names import BUILTINS, Names
+from verikit.probes.imports.names import Names
 from verikit.probes.imports.rules import finding
 from verikit.probes.imports.scopes import Walk
+from verikit.probes.imports.taken import BUILTINS
 from verikit.probes.place import CannotSee
 
 MOST_BYTES = 16 << 20
