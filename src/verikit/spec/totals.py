@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from verikit.spec.arithmetic import Unbound
 from verikit.spec.compiled import Compiled, Constants, Plan
 from verikit.spec.rows import Bound, Entry
-from verikit.spec.solve import Solver
+from verikit.spec.solving import Solving
+from verikit.spec.unfit import misfit_of
 from verikit.text import count
 
 LISTED = 8
@@ -23,7 +24,7 @@ class Total(NamedTuple):
 
 
 def totals(compiled: Compiled, told: Mapping[str, Mapping[str, Any]]) -> Iterable[Total]:
-    """The sum of each `@check` count. told: by host, the rows of `Solver.share` by the key of their rule."""
+    """The sum of each `@check` count. told: by host, the rows of `presence.share` by the key of their rule."""
     for plan in compiled.plans:
         rows = {host: shares[plan.rule.key] for host, shares in told.items() if plan.rule.key in shares}
         if rows:
@@ -50,8 +51,8 @@ def _misfit(compiled: Compiled, plan: Plan, total: int, given: Sequence[Mapping[
     for names in given:
         axis = (plan.rule.value.axes or ())[0]
         free = {axis.dim: (total, "")} if axis.dim else {}  # a name that nothing else binds is the sum
-        solver = Solver(compiled, [], [], Given({**free, **names}))
-        misfit = solver.misfit(axis, 0, total, entry, {}, [total])
+        solving = Solving(compiled, [], [], Given({**free, **names}))
+        misfit = misfit_of(solving, axis, 0, total, entry, {}, [total])
         if misfit is not None:
             return str(misfit)
     return ""
