@@ -19,6 +19,7 @@ _FOREIGN = re.compile(
     r"\[?(?:[^\W\d]{2,9}\.?,? )?\d\d?\.? [^\W\d]{3,9}\.?,? (?:\d{4},? )?(\d\d):(\d\d)(?::(\d\d))?(?=[\s\],|])"
 )
 LOOKED_AT = 160
+DAY = 86400
 ZONES = 14 * 3600
 """How far apart, in seconds, two clocks of one machine may be: a time zone."""
 
@@ -89,10 +90,24 @@ def between(earlier, later):
     """Seconds from one line's time to another's; over midnight where they are clock times only. None if either lacks."""
     if earlier is None or later is None:
         return None
+    if earlier[1] != later[1]:  # two dialects in one log: what the poorer one lacks is taken from neither
+        poorer = min(earlier[0], later[0])
+        earlier, later = ((_without(one, poorer >= DAY), False) for one in (earlier, later))
     gap = later[0] - earlier[0]
     if gap < -60 and not later[1] and later[0] < 86400:
         gap += 86400
     return gap
+
+
+def _without(stamp_, dated):
+    """The seconds of a stamp as one without a year has them, or (not dated) as a clock has."""
+    seconds, with_year = stamp_
+    if not dated:
+        return seconds % DAY
+    if not with_year:
+        return seconds
+    when = time.gmtime(seconds)
+    return float(calendar.timegm((2000, *when[1:6])))
 
 
 def ahead_of(stamp_, written):

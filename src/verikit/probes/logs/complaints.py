@@ -41,11 +41,16 @@ CURED = re.compile(tables.CURED)
 QUIET = re.compile(r"\[W:|\b(?:WARN(?:ING)?|INFO|NOTICE|DEBUG)\b")
 WORD = re.compile(r"[A-Za-z_][\w.+-]{2,}")
 COMMON = frozenset(tables.COMMON.split())
+TOOL = re.compile(
+    r"(?:ls|cp|mv|rm|ln|cat|grep|sed|awk|find|mkdir|rmdir|touch|chmod|chown|wget|curl|rsync|ssh|scp|test|stat|du|df|kill|which|git): "
+)
+"""What a small tool of a script complains of: the script may do without it, and say so by going on to its end."""
+
 MARK, STATUS, NEGATED = re.compile(tables.MARK), re.compile(tables.STATUS), re.compile(tables.NEGATED)
 OWN_KINDS = [(kind, re.compile(pattern)) for kind, pattern in tables.OWN_KINDS]
 TALLY = re.compile(
     r"\b(?:\d+|keine?) Fehler\b|\b(?:missing|unknown|skipped)[ =:]+\d+\b|\b\d+(?:\.\d+ ?%)? (?:\w+ )?(?:failed|failures?|errors?|mismatch(?:es)?)\b|\b(?:[Ff]ailed|[Ff]ailures?|[Ee]rrors?) {0,12}[=:] ?\d+\b"
-    r"|\b[^\W\d]\w* ?[=:] ?0(?![\d.])|\b(?:failed|failures?|errors?|wrong|missing) 0\b"
+    r"|\b[^\W\d]\w* ?[=:] ?(?:0(?![\d.])|[Nn]one\b)|\b(?:failed|failures?|errors?|wrong|missing) 0\b|(?<![\d.])0 (?:\w+ ){0,2}left\b|(?<![\d.])(?:0|[Nn]o|[Nn]one) (?:\w+ ){0,2}(?:missing|left over|lost|bad|broken|wrong|rejected|dropped|skipped|unread\w*|unexpected|corrupt\w*)\b"
 )  # fmt: skip
 ENDED_SO = re.compile(
     r"\b(?:[Ff]inished|[Ee]nded|[Ee]xited|[Cc]ompleted) (?:with|in) (?:status|state)\W+\w+\W*$|(?:^|[:-] )An? (?:exception|error) (?:(?:was|has been) (?:raised|caught)|(?:has )?occurred|happened)\b(?! \()|\bdid not run successfully\b"
@@ -149,6 +154,7 @@ def root_of(lines):
     texts = [line.text.strip()[:LOOKED_AT] for line in lines]
     levels = [line.level or _own_level(text) for line, text in zip(lines, texts)]
     hows = [plainness(text, level) for level, text in zip(levels, texts)]
+    hows = [0 if 0 < level < 20 else how for level, how in zip(levels, hows)]
     hows = [0 if how == MILD and place < len(lines) - MILD_ROWS else how for place, how in enumerate(hows)]
     if not any(hows):
         return None

@@ -10,7 +10,7 @@ evidence with a weight, so that no single word decides against all others.
 import re
 
 from verikit.probes.logs import tables
-from verikit.probes.logs.complaints import LOOKED_AT, MILD, PLAIN, TALLY, excuses, ill, named, plainness
+from verikit.probes.logs.complaints import LOOKED_AT, MILD, PLAIN, TALLY, TOOL, excuses, ill, named, plainness
 from verikit.probes.logs.rows import BEGINS_AGAIN, BENIGN, NOT_DONE, may
 
 LINES = 40
@@ -26,6 +26,7 @@ BLOCK = 3
 """Rows, or named figures, that make a table or a summary."""
 
 WHOLE, SHORT = "its counter is at its whole", "its counter is short of its whole"
+WORDS_OF_AN_END = "words of an end"
 FAILED = "its last words speak of a failure"
 VETO = -20
 """The weight of last words that speak of a failure: no table and no row of names and figures outweighs them."""
@@ -147,7 +148,7 @@ def end_of(story):
     closing = [number for number, text in behind if LEAVING.match(text) and not ill(text)]
     if closing:
         end.add("it closes down", min(2, len(closing)), closing[-1])
-    _last(end, behind)
+    _last(story, end, behind)
     return end
 
 
@@ -291,12 +292,12 @@ def _weigh(story, end, number, text, last):
     if EARLY.match(text):
         end.add("an early stop", 2, number)
     if number == last and SET_UP.match(text) and not _trainer(story):
-        end.add("words of an end", 2, number)
+        end.add(WORDS_OF_AN_END, 2, number)
     if FINAL.match(text):
         end.add("final measures", 2, number)
     if _says(CLOSING, text) and not prepared and not LEAVE.match(text):
         weight = 2 if worked or not SET_ASIDE.search(text) else 0
-        words = "how long it took" if TOOK.match(text) else "words of an end"
+        words = "how long it took" if TOOK.match(text) else WORDS_OF_AN_END
         end.add(words if not named else "the end of a part", weight if not named else 0, number)
     if worked and _says(TOTALS, text):
         end.add("totals", 2 if not named else 0 if part else 1, number)
@@ -370,23 +371,25 @@ def _blocks(story, end, behind):
                 end.add(name, 2 if pattern is ROW else 1, number)
 
 
-def _last(end, behind):
-    """What the very last sentence says of what comes next."""
+def _last(story, end, behind):
+    """What the very last sentence says of what comes next, and whether a failure is spoken of that nothing behind it heals."""
     number, text = behind[-1]
     if BEGINS_AGAIN.match(text) or UNDERWAY.match(text) or (ANNOUNCED.match(text) and number != end.line):
         end.add("its last words announce more", -4)
-    healed = any(weight >= 2 and name not in NO_CURE for name, weight in end.signs)
+    names = [name for name, weight in end.signs if weight >= 2 and name not in NO_CURE]
+    cured = bool(names) and SHORT not in [name for name, _ in end.against]
+    whole = WHOLE in [name for name, _ in end.signs]
+    # A plain complaint is not healed by a polite end alone: a job that gave up says goodbye, too.
+    healed = cured and (whole or any(name != WORDS_OF_AN_END for name in names))
     texts = [(line, line.text.strip()[:LOOKED_AT]) for line in end.lines if line.level >= 40]
     loud = {line.number for line, text in texts if plainness(text, 40)}
-    healed = healed and SHORT not in [name for name, _ in end.against]
+    lived_with = {sign["line"] for sign in story.signs if sign["contained"]}
+    told = [(number, text) for number, text in behind if number not in lived_with and (ill(text) or number in loud)]
+    told = [(number, text) for number, text in told if not (whole and TOOL.match(text))]
     fatal = any(line.level >= 50 and line.number in loud for line in end.lines)
-    if fatal or any((ill(text) or number in loud) and (number >= end.line or not healed) for number, text in behind):
+    if fatal or any(number >= end.line or not healed for number, _ in told):
         end.add(FAILED, VETO)
-    elif (
-        not healed
-        and WHOLE not in [name for name, _ in end.signs]
-        and any(_complains(text) for _, text in behind[-ADJACENT:])
-    ):
+    elif not cured and not whole and any(_complains(text) for _, text in behind[-ADJACENT:]):
         end.add("something is complained of just before", -2)
 
 

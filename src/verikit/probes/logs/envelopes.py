@@ -96,6 +96,8 @@ ENVELOPES = (
     ("submitit", "submitit " + _LEVEL + r" \(" + _DAY + " " + _TIME + r"\) - "),
     ("d2", r"\[\d\d/\d\d \d\d:\d\d:\d\d [a-zA-Z][\w.]*\]: ?"),
     ("rank-words", r"[Rr]ank[ =:]?(?P<rank>\d{1,5})(?: {2,}|: | \| )(?=\S)"),
+    ("pm2", r"(?P<source>\d{1,3}\|[\w.@-]{1,40}) *\| ?"),
+    ("name-colon-level", r"(?:- )?[A-Za-z_][\w.]{0,40}:(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL): ?(?=\S)"),
     (
         "name-level",
         r"(?<=\d )[A-Za-z_][\w.]{0,40} +(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)(?::| -|) +(?=\S)",
@@ -246,6 +248,9 @@ def undress(number, raw, hosts=()):
     elif host is not None and shape_of(host) in hosts:
         position, source, dressed = len(host) + 2, host, ["host"]
     for _ in range(8):
+        if position and text.startswith("{", position) and text.rstrip().endswith("}"):
+            inner, level = from_json(text[position:])
+            text = text[:position] + inner
         found = None
         for name, pattern in _tries(text, position) if position < len(text) else ():  # noqa: B007
             found = pattern.match(text, position)

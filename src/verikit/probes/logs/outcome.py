@@ -72,10 +72,15 @@ def _beside(story, ready):
 
 
 def last_marker(story, wanted):
-    for number, role, name, _program, raw in reversed(story.markers):
-        if role == wanted and not (name in tables.TOOL_ENDS and _others_speak(story, number, raw)):
-            return {"line": number, "marker": name, "excerpt": raw[:200]}
-    return None
+    found = [
+        {"line": number, "marker": name, "excerpt": raw[:200]}
+        for number, role, name, _program, raw in reversed(story.markers)
+        if role == wanted and not (name in tables.TOOL_ENDS and _others_speak(story, number, raw))
+    ]
+    plain = [
+        one for one in found if one["marker"] not in tables.TIDYING and found[0]["line"] - one["line"] <= END_LINES
+    ]
+    return next(iter(plain or found), None)  # what only tidies up says less than the end before it
 
 
 def _others_speak(story, number, raw):
@@ -158,6 +163,7 @@ def ordered_stop(story, signs, ready):
             and not moved(story, sign["end"], 1)
         ]  # fmt: skip
         again = (ready is not None and ready["line"] > number) or moved(story, number, _drain(story, number))
+        again = again or any(row[1] == "restarted" and row[0] > number for row in story.markers)
         if not earlier and not again and story.last - number <= STOP_LINES:
             return number
     return None

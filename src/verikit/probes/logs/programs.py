@@ -118,6 +118,9 @@ SIGNS = (
 )  # fmt: skip
 
 BENIGN = (
+    ("triton-probe", "contain", r"^A matching Triton is not available", "Triton", "", "xformers"),
+    ("hf-missing-keys", "line", r"^There were (?:missing|unexpected) keys in the checkpoint model loaded", "keys", "", "transformers"),
+    ("wandb-nbformat", "line", r"^(?:wandb: )?(?:ERROR )?The nbformat package was not found", "nbformat", "", "wandb"),
     ("postgres-session", "contain", r"^(?:the database system is (?:starting up|shutting down|not yet accepting)|password authentication failed for user|terminating connection due to administrator command|(?:role|database) \"[^\"]{1,80}\" does not exist|background worker \"[^\"]{1,80}\" \(PID \d+\) exited with exit code 1)", "system is|authentication|terminating|does not exist|background worker", "", "PostgreSQL"),
     ("redis-advice", "line", r"^(?:WARNING:? )?(?:Memory overcommit must|overcommit_memory is set|The TCP backlog|you have Transparent Huge Pages)", "overcommit|backlog|Transparent", "", "redis"),
     ("dask-advice", "line", r"^(?:Unmanaged memory use is high|Event loop was unresponsive|full garbage collections took)", "Unmanaged|Event loop|garbage", "", "dask.distributed"),
@@ -205,6 +208,12 @@ MARKERS = (
     ("colmap-done", "done", r"Elapsed time: [\d.]+ \[minutes\]", "", "", "COLMAP"),
     ("elastic-done", "done", r"\[default\] worker group successfully finished|Done waiting for other agents", "", "", "torch elastic"),
     ("lsf-done", "done", r"Successfully completed\.$|Exit_status=0$|\(1\) Normal termination \(return value 0\)|Exit status: 0$", "", "", "LSF, PBS, HTCondor, GNU time"),
+    ("unit-again", "restarted", r"Started [\w@.-]{1,120}\.service", "", "", "systemd"),
+    ("supervised-up", "restarted", r"success: \S{1,80} entered RUNNING state", "", "", "supervisord"),
+    ("pm2-up", "restarted", r"PM2 log: App \[[^\]\n]{1,60}\] online|App \[[^\]\n]{1,60}\] online", "", "", "PM2"),
+    ("container-up", "restarted", r"Started container ", "", "", "kubernetes"),
+    ("condor-up", "restarted", r"001 \(\d+\.\d+\.\d+\) \S+ \S+ Job executing on host", "", "", "HTCondor"),
+    ("torchserve-up", "restarted", r"Auto recovery succeeded", "", "", "TorchServe"),
     ("unit-done", "done", r"[\w@.-]{1,120}\.service: (?:Deactivated successfully|Succeeded)\.", "", "", "systemd"),
     ("supervisor-done", "done", r"exited: \S{1,80} \(exit status 0; expected\)", "", "", "supervisord"),
     ("build-done", "done", r"ninja: no work to do|-- Build files have been written to: |make: '\S{1,100}' is up to date|make: Nothing to be done for |Finished `\w+` profile |Finished (?:release|dev) \[", "", "", "ninja, CMake, make, cargo"),

@@ -8,15 +8,20 @@ lived with, to the thread that had ended, to the sentence in the job's own words
 import re
 
 from verikit.probes.logs import tables
-from verikit.probes.logs.complaints import LOOKED_AT, PLAIN, excused, kind_of_words, named, plainness, root_of, vague
+from verikit.probes.logs.complaints import (
+    LOOKED_AT,
+    PLAIN,
+    TOOL,
+    excused,
+    kind_of_words,
+    named,
+    plainness,
+    root_of,
+    vague,
+)
 from verikit.probes.logs.ending import ANNOUNCED, last_counted
 from verikit.probes.logs.motion import moved
 from verikit.probes.logs.tracebacks import CAUSES, EFFECTS, ROLES, by_exit, kind_of_exception, sign_of
-
-TOOL = re.compile(
-    r"(?:ls|cp|mv|rm|ln|cat|grep|sed|awk|find|mkdir|rmdir|touch|chmod|chown|wget|curl|rsync|ssh|scp|test|stat|du|df|kill|which|git): "
-)
-"""What a small tool of a script complains of: the script may do without it, and say so by going on to its end."""
 
 NO_CAUSE = re.compile(tables.NO_CAUSE)
 
@@ -103,7 +108,8 @@ def _first(signs):
 def went_on(story, number):
     """Whether behind a line a program goes on to say what it does, in sentences that it had not said before."""
     if story.ordinary is None:
-        heard = [story.undress(place, raw) for place, raw in story.heard]
+        heard = spoken(story.signs, [story.undress(place, raw) for place, raw in story.heard])
+        heard = [line for line in heard if not line.text.startswith((" ", "\t"))]
         story.ordinary = [line.number for line in heard if _ordinary(line.text.strip()[:LOOKED_AT], line.level)]
     return sum(1 for place in story.ordinary if place > number) >= WENT_ON
 
@@ -111,6 +117,13 @@ def went_on(story, number):
 def _ordinary(text, level):
     """Whether a sentence names something and complains of nothing."""
     return bool(named(text)) and not (vague(text) or plainness(text, level))
+
+
+def caught(sign):
+    """Whether a traceback is of an exception that somebody caught: it begins in no program, thread or rank."""
+    return (
+        sign["trace"] and not (sign["main"] or sign["thread"] or sign["uncaught"]) and sign["role"] in ("root", "plain")
+    )
 
 
 def can_do_without(sign):
@@ -178,7 +191,9 @@ def suspect(story, signs, stop, done, end):
     if hard:
         return _in_own_words(story, signs, _first(hard), end)
     told = root_of(spoken(signs, end.lines))
-    first = _loudest(near)
+    ended = [sign for sign in signs if sign["main"] and not sign["contained"] and sign["role"] in CAUSES]
+    # What had been buffered came behind the traceback of a program that did not live.
+    first = _loudest(near) or (ended[-1] if ended and told is None else None)
     if first is not None and first["role"] == "weak":
         return _in_own_words(story, signs, first, end)
     if told is None or (first is not None and (told[1] < PLAIN or vague(told[0].text.strip()))):

@@ -94,6 +94,7 @@ KNOWN = {
 OF_NODES = {word for row in tables.SIGNS for word in re.findall(r"([a-z]\w+)\(\?:-\[\\w\.-\]\+\)\?: ", row[2])}
 
 PREFIX = re.compile(r"(?:[\w./<>-]{1,60}: ){1,2}|what\(\): {1,2}|[\w.-]{1,20} {2,4}(?=\S)")
+ITEM = re.compile(r"(?!(?i:rank|worker|node|gpu|proc|host|pid|task|job))[\w.-]+[/#\[]\d+\]?: ")
 WATCHED = ("oss", "grad", "gnorm", "throughput")
 DIGITS_MATTER = (b"rrno", b"xit", b"Xid", b"signal", b" code")
 
@@ -548,6 +549,8 @@ class Story(Tracebacks):
                     role = "soft"
                 if "retry" in excuses or "contain" in excuses:
                     role = "soft"
+                if role == "fatal" and inside and ITEM.match(prefix.group()):
+                    role = "plain"  # of one of many that are tried, as it says: work that goes on heals it
                 sign = self._add(line, name, role, kind, hint, trace=False)
                 sign["mild"] = mild
                 sign["inside"] = not (pattern.match(text) or pattern.match(text, inside))

@@ -4,11 +4,12 @@
 import re
 
 from verikit.probes.logs import tables
+from verikit.probes.logs.complaints import TOOL
 from verikit.probes.logs.ending import end_of, folded
 from verikit.probes.logs.envelopes import Line
 from verikit.probes.logs.motion import idle, last_line, moved, phase, progress, retry, times
 from verikit.probes.logs.outcome import done_of, ordered_stop, ready_of, trains
-from verikit.probes.logs.roots import EXITED, TOOL, can_do_without, last_said, root, suspect, went_on
+from verikit.probes.logs.roots import EXITED, can_do_without, caught, last_said, root, suspect, went_on
 from verikit.probes.logs.tracebacks import CAUSES, EFFECTS, by_exit, sign_of
 
 HEALS_FATAL = 20
@@ -107,6 +108,8 @@ def _counts(story, sign, ready, done, stop):
     if sign["line"] < done["line"] and (sign["id"] == "child-code" or _put_back(story, sign)):
         return False  # a program that runs others may have lived with it
     if sign["line"] > done["line"]:
+        if sign["thread"]:
+            return False  # one that was left behind, while the program was torn down
         ended = sign["main"] and sign["role"] != "cascade"
         return ended or sign["role"] not in EFFECTS or sign["id"] in EXITED
     if done["marker"] == "last-words":
@@ -117,7 +120,15 @@ def _counts(story, sign, ready, done, stop):
 def _lived_without(story, sign):
     """Whether a job goes on without what a small tool or another program's warning complained of."""
     warned = sign["role"] == "cascade" and 0 < sign["level"] < 40 and not sign["trace"]
-    return (warned or (sign["role"] in CAUSES and can_do_without(sign))) and went_on(story, sign["end"])
+    if not (warned or caught(sign) or (sign["role"] in CAUSES and can_do_without(sign))):
+        return False
+    return went_on(story, sign["end"]) and not any(_ends(one) for one in story.signs if one["line"] > sign["end"])
+
+
+def _ends(sign):
+    """Whether a sign tells that something ended by a failure."""
+    told = sign["role"] in ("messenger", "cascade", "fatal") and not 0 < sign["level"] < 40
+    return told or sign["main"] or sign["uncaught"] or sign["level"] >= 50
 
 
 def _hard(sign, done):
@@ -160,7 +171,7 @@ def _resolved(story, sign, ready):
     """Whether work was completed behind the sign, or the server became ready."""
     if sign["id"] in WHOLE_JOB:
         return False
-    if _replaced(story, sign, ready):
+    if _replaced(story, sign, ready) or _restarted(story, sign):
         return True
     if ready is not None and ready["line"] > sign["end"] and _heals_by_being_up(story, sign, ready):
         return True
@@ -195,6 +206,12 @@ def _replaced(story, sign, ready):
         return False
     since = [row[0] for row in story.markers if row[1] == "replaced" and row[0] > sign["end"]]
     return bool(since) and not any(one["line"] > since[0] and one["kind"] == sign["kind"] for one in story.signs)
+
+
+def _restarted(story, sign):
+    """Whether a supervisor has started anew what had died, and none has ended by a failure since."""
+    since = [row[0] for row in story.markers if row[1] == "restarted" and row[0] > sign["end"]]
+    return bool(since) and not any(one["line"] > since[-1] and _ends(one) for one in story.signs)
 
 
 def _counts_on(story, sign):
