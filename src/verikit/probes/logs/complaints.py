@@ -94,11 +94,17 @@ def excused(text, but=""):
     return any(name != but and may(words, text) and excuses(name, search, text) for name, _, search, words, _ in BENIGN)
 
 
+def handled(text):
+    """Whether a sentence says what is done instead, and not that nothing is (`no point in retrying`)."""
+    found = HANDLED.search(text)
+    return found is not None and not NEGATED.search(text[: found.start()])
+
+
 def ill(text):
     """Whether a sentence speaks of a failure, and does not take it back."""
     text = TALLY.sub("", text)
     told = LAST_WORDS.search(text) or MARK.match(text) or status(text)
-    return bool(told) and not (excused(text) or HANDLED.search(text))
+    return bool(told) and not (excused(text) or handled(text))
 
 
 def cured_by(text, told):
@@ -121,7 +127,7 @@ def status(text):
 def plainness(text, level=0):
     """How plainly a sentence complains: PLAIN, MILD or 0."""
     bare = TALLY.sub("", text)
-    if HANDLED.search(bare) or excused(bare, but="retry" if level >= 40 else "") or bare.startswith("raise "):
+    if handled(bare) or excused(bare, but="retry" if level >= 40 else "") or bare.startswith("raise "):
         return 0
     if (
         level >= 40
@@ -201,7 +207,7 @@ def _worded(text):
 
 def passing(text):
     """Whether a sentence tells of work: that it begins, goes on, ended well or is tidied up."""
-    return bool(PASSING.match(text) or excused(text) or HANDLED.search(text))
+    return bool(PASSING.match(text) or excused(text) or handled(text))
 
 
 def _innermost(lines, place):

@@ -96,6 +96,7 @@ ENVELOPES = (
     ("submitit", "submitit " + _LEVEL + r" \(" + _DAY + " " + _TIME + r"\) - "),
     ("d2", r"\[\d\d/\d\d \d\d:\d\d:\d\d [a-zA-Z][\w.]*\]: ?"),
     ("rank-words", r"[Rr]ank[ =:]?(?P<rank>\d{1,5})(?: {2,}|: | \| )(?=\S)"),
+    ("kernel-tag", r"\[(?:kern|kernel|dmesg)\] ?"),
     ("pm2", r"(?P<source>\d{1,3}\|[\w.@-]{1,40}) *\| ?"),
     ("name-colon-level", r"(?:- )?[A-Za-z_][\w.]{0,40}:(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL): ?(?=\S)"),
     (

@@ -203,9 +203,15 @@ def suspect(story, signs, stop, done, end):
 
 def _loudest(signs):
     """The cause among some signs, or where all are known by their level alone, the last of those that say that it was fatal."""
+    plain = [sign for sign in signs if sign["role"] != "weak" or plainness(_said(sign), sign["level"])]
+    signs = plain or signs  # what says that it is tried again is no cause
     first = _first(signs)
     fatal = [sign for sign in signs if sign["role"] == "weak" and sign["level"] >= 50]
     return fatal[-1] if fatal and first["role"] == "weak" else first
+
+
+def _said(sign):
+    return sign["text"].strip()[:LOOKED_AT]
 
 
 def spoken(signs, lines):

@@ -11,7 +11,7 @@ import hashlib
 import re
 
 from verikit.probes.logs import clock, tables
-from verikit.probes.logs.complaints import LOOKED_AT, cured_by, excuses, ill, status
+from verikit.probes.logs.complaints import LOOKED_AT, cured_by, excuses, ill, kind_of_words, status
 from verikit.probes.logs.ending import HEADS, head_of, short_of
 from verikit.probes.logs.envelopes import LEVELS, LONGEST, Line, decode, plain, undress
 from verikit.probes.logs.fences import opened
@@ -529,10 +529,9 @@ class Story(Tracebacks):
             return None
         # Foreign text behind thousands of errors is only met at its beginning.
         loud = line.level >= 40 and self.signs.total < LOUD
+        # What is set in so far is of whoever quotes it; behind a frame that is set in, whatever it says.
         inner = self.previous is not None and self.previous.text.startswith("   ")
-        quoted = (
-            line.text.startswith("  " if inner else "    ") and not line.dressed
-        )  # set in so far it is of whoever quotes it
+        quoted = line.text.startswith("  " if inner else "    ") and not line.dressed
         bare = BARE.match(text) if (not line.level or loud) and not quoted else None
         near = text[:LOOKED_AT]
         prefix = PREFIX.match(text)
@@ -566,6 +565,7 @@ class Story(Tracebacks):
             return self._add(line, name, "soft" if excuses & {"contain", "retry"} else role, kind, hint, trace=False)
         if loud and not excuses:
             kind, role, name, hint = kind_of_exception(text)
+            kind = kind_of_words(near) if kind == "python_exception" else kind
             return self._add(line, "error-line", "weak", kind, hint, trace=False)
         return None
 
