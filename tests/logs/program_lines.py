@@ -12,6 +12,7 @@ LINES = [
     ('triton-probe', 'A matching Triton is not available, some optimizations will not be enabled'),
     ('hf-missing-keys', "There were missing keys in the checkpoint model loaded: ['proj_out.weight']."),
     ('wandb-nbformat', 'wandb: ERROR The nbformat package was not found. It is required to save notebook history.'),
+    ('nbformat-invalid', "Failed validating 'additionalProperties' in code_cell:"),
     ("redis-bind", "1:M 04 Jan 2022 02:42:14.117 # Warning: Could not create server TCP listening socket *:6379: bind: Address already in use"),
     ("redis-listen", "1:M 04 Jan 2022 02:42:14.117 # Failed listening on port 6379 (tcp), aborting."),
     ("redis-load", "1:M 04 Jan 2022 02:42:14.117 # Bad file format reading the append only file appendonly.aof"),

@@ -200,6 +200,11 @@ class Line:
         self.rank, self.pid, self.source, self.level = rank, pid, source, level
         self.dressed = dressed  # names of the envelopes taken off
 
+    def part(self, text):
+        """One line of a message of several, such as a traceback in a field of a record."""
+        who = self.rank, self.pid, self.source, self.level
+        return Line(self.number, self.raw, text, *who, [*self.dressed, "record"])
+
     @property
     def key(self):
         """Who wrote it: lines of one traceback share it, however the ranks are woven."""
@@ -283,7 +288,7 @@ def _number(text):
 
 
 _NO_FIGURE = ("ts", "time", "timestamp", "pid", "line", "lineno", "line_number", "thread", "process")
-MESSAGE_KEYS = ("message", "msg", "event", "text", "log", "body", "ev", "evt", "action", "status", "state")
+MESSAGE_KEYS = ("message", "msg", "event", "text", "log", "body", "ev", "evt", "action", "m", "status", "state")
 DETAIL_KEYS = ("status", "state", "result", "detail", "details", "reason", "why", "cause", "path", "file", "key")
 TRACE_KEYS = ("exc_info", "exception", "traceback", "stack_trace", "stack", "error", "err")
 

@@ -23,6 +23,8 @@ def opened(line, stripped):
     """The `Fence` that a line opens; None if it opens none."""
     bare = all(name in OF_SPEAKERS for name in line.dressed)
     box = stripped[0] in BOXES  # drawn by a program, which may say when
+    if bare and stripped.startswith(("[prompt] ", "[response] ")):
+        return Fence(line, "[")  # verl prints a rollout so, up to its `[score]`
     named = stripped.endswith(">>>")  # as `sample 3 >>>`, and `<<<` behind the text
     if (box or named or (stripped[0] in "`~<-=>[" and bare)) and len(stripped) < 200 and OPEN.match(stripped):
         begins = ">" if named else stripped[:2] if stripped[:2] in tables.FENCE_ENDS else stripped[0]

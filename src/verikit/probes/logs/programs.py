@@ -118,6 +118,7 @@ SIGNS = (
 )  # fmt: skip
 
 BENIGN = (
+    ("nbformat-invalid", "line", r"^(?:Notebook JSON is invalid|Failed validating '\w+' in )", "alid", "", "nbformat"),
     ("triton-probe", "contain", r"^A matching Triton is not available", "Triton", "", "xformers"),
     ("hf-missing-keys", "line", r"^There were (?:missing|unexpected) keys in the checkpoint model loaded", "keys", "", "transformers"),
     ("wandb-nbformat", "line", r"^(?:wandb: )?(?:ERROR )?The nbformat package was not found", "nbformat", "", "wandb"),

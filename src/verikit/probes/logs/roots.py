@@ -94,7 +94,11 @@ def _first(signs):
     built = any(sign["id"] in ("build-stop", "make-stop") or BUILT.search(sign["text"]) for sign in signs)
     echoed = min((sign["line"] for sign in signs if sign["role"] in ("cascade", "messenger")), default=None)
 
+    node_lost = any(sign["kind"] == "node_failure" for sign in signs)
+
     def rank(sign):
+        if node_lost and sign["kind"] in OF_OTHERS:
+            return ROLES["cascade"], sign["line"]
         late = sign["role"] == "unclear" and echoed is not None and echoed < sign["line"]
         # A bare order to end that comes behind others' failures is their effect; a script may do without its small tools.
         small = sign["role"] in CAUSES and can_do_without(sign)

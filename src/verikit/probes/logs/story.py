@@ -95,6 +95,12 @@ OF_NODES = {word for row in tables.SIGNS for word in re.findall(r"([a-z]\w+)\(\?
 
 PREFIX = re.compile(r"(?:[\w./<>-]{1,60}: ){1,2}|what\(\): {1,2}|[\w.-]{1,20} {2,4}(?=\S)")
 ITEM = re.compile(r"(?!(?i:rank|worker|node|gpu|proc|host|pid|task|job))[\w.-]+[/#\[]\d+\]?: ")
+NONE = re.compile(r"\b\w*(?:[Ff]ail|[Ee]rr|[Rr]etr|[Tt]imeout)\w*\W{1,4}0(?![\d.])|(?<![\d.])0 \w*(?:[Ff]ail|[Ee]rr|[Rr]etr|[Tt]imeout)\w*")
+"""A tally of what went wrong that is none."""
+
+WATCH = "watch"
+"""The plan of a line whose figures are watched, though it counts nothing that the tables know."""
+
 WATCHED = ("oss", "grad", "gnorm", "throughput")
 DIGITS_MATTER = (b"rrno", b"xit", b"Xid", b"signal", b" code")
 
@@ -261,8 +267,9 @@ class Story(Tracebacks):
         plan = self._line(number, raw)
         if plan is not None:
             self.lost.note(number, raw)
-        if plan is False:
-            plan = self._sentence(number, raw)
+        if plan is False or plan == WATCH:
+            followed = self._sentence(number, raw)
+            plan = (*followed[:4], plan == WATCH) if followed else plan == WATCH
         self.met += form not in self.forms
         if len(self.forms) < FORMS:
             again = plan is not False and not isinstance(plan, tuple) and any(word in short for word in DIGITS_MATTER)
@@ -289,6 +296,9 @@ class Story(Tracebacks):
         name, role, search, setup, watched = plan
         if role == "said":
             self._said(number, raw, name, setup)
+            if watched:
+                text = plain(decode(raw))
+                self.figures.read(Line(number, text, text, None, None, None, 0, ()), "")
             return
         text = plain(decode(raw))
         found = search(text)
@@ -320,7 +330,7 @@ class Story(Tracebacks):
         prefix = max(0, len(raw) - len(line.text.encode("utf-8", "replace")))
         works = re.search("[A-Za-z]", line.text) and not (
             TITLE.match(line.text)
-            or NO_WORK.search(line.text)
+            or NO_WORK.search(NONE.sub("", line.text))
             or QUANTITIES.search(line.text)
             or ROW.match(line.text.strip())
         )
@@ -352,8 +362,7 @@ class Story(Tracebacks):
         if "\n" not in line.text:
             return self._say(line, quiet)
         for text in line.text.split("\n"):
-            line.text = text
-            self._say(line, False)
+            self._say(line.part(text), False)
         return True
 
     def _drawn(self, number, raw):
@@ -648,7 +657,7 @@ class Story(Tracebacks):
         if watched or name == "megatron":
             self.figures.read(line, name)
         if not name:
-            return True if watched else None
+            return WATCH if watched else None
         # Anchored rows see the message only without its envelopes: their copies are read in full.
         if name in ANCHORED or stage or (watched and (self.figures.losses["bad"] or self.figures.grads["nan"])):
             return True

@@ -91,7 +91,7 @@ class Tracebacks:
     def _header(self, line, header):
         before = header.group("before").strip(" |+")
         text = line.text
-        above = self.previous.text[:300] if self.previous and line.number - self.previous.number == 1 else ""
+        above = self.previous.text[:300] if self.previous and line.number - self.previous.number <= 1 else ""
         around = before if before.strip() else above  # what a header follows in its own line is its occasion
         indented = len(text) - len(text.lstrip(" ")) > 1 and not header.group("group")
         if len(before) > 140 or (indented and not self._group_of(line) and not (above and excused(above))):

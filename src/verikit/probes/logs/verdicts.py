@@ -114,7 +114,13 @@ def _counts(story, sign, ready, done, stop):
         return ended or sign["role"] not in EFFECTS or sign["id"] in EXITED
     if done["marker"] == "last-words":
         return sign["trace"] or sign["level"] >= 40 or sign["role"] == "fatal" or not TOOL.match(sign["text"])
-    return sign["uncaught"] or _trapped(sign, done) or _hard(sign, done)
+    return sign["uncaught"] or _trapped(sign, done) or _hard(sign, done) or _passed_on(story, sign, done)
+
+
+def _passed_on(story, sign, done):
+    """Whether others of the program told that they fell with it, and the end is only that of what runs it (`exited with 0`)."""
+    behind = [one for one in story.signs if sign["line"] <= one["line"] < done["line"] and one["level"] >= 40]
+    return done["marker"] in tables.OF_SCRIPTS and any(one["role"] == "messenger" for one in behind)
 
 
 def _lived_without(story, sign):
