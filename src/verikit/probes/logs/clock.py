@@ -74,6 +74,15 @@ _SPENT = re.compile(r"(\d+(?:\.\d+)?) ?(s|secs?|seconds?|m|mins?|minutes?|h|hrs?
 _BAR = re.compile(r"\[(?:(\d+):)?(\d+):(\d\d)<")
 
 
+_PROSE = re.compile(r"[A-Za-z]{2,}:? (?:[a-z]{2,}:? )+$")
+
+
+def spoken_of(text):
+    """Whether the date in a line is one that a sentence speaks of (`next run at …`), and not the line's own."""
+    found = _FULL.search(text[:LOOKED_AT])
+    return found is not None and _PROSE.search(text[: found.start()]) is not None
+
+
 def own(text):
     """Seconds by the clock that a sentence itself has, as in `waited 9000 s` or `+116m5s`; 0 without one."""
     return sum(float(number) * {"s": 1, "m": 60, "h": 3600}[unit[0]] for number, unit in _SPENT.findall(text))

@@ -49,7 +49,7 @@ TOOL = re.compile(
 MARK, STATUS, NEGATED = re.compile(tables.MARK), re.compile(tables.STATUS), re.compile(tables.NEGATED)
 OWN_KINDS = [(kind, re.compile(pattern)) for kind, pattern in tables.OWN_KINDS]
 TALLY = re.compile(
-    r"\b(?:\d+|keine?) Fehler\b|\b(?:missing|unknown|skipped)[ =:]+\d+\b|\b\d+(?:\.\d+ ?%)? (?:\w+ )?(?:failed|failures?|errors?|mismatch(?:es)?)\b|\b(?:[Ff]ailed|[Ff]ailures?|[Ee]rrors?) {0,12}[=:] ?\d+\b"
+    r"\b(?:\d+|[Kk]eine?) Fehler\b|\b(?:missing|unknown|skipped)[ =:]+\d+\b|\b\d+(?:\.\d+ ?%)? (?:\w+ )?(?:failed|failures?|errors?|mismatch(?:es)?)\b|\b(?:[Ff]ailed|[Ff]ailures?|[Ee]rrors?) {0,12}[=:] ?\d+\b"
     r"|\b[^\W\d]\w* ?[=:] ?(?:0(?![\d.])|[Nn]one\b)|\b(?:failed|failures?|errors?|wrong|missing) 0\b|(?<![\d.])0 (?:\w+ ){0,2}left\b|(?<![\d.])(?:0|[Nn]o|[Nn]one) (?:\w+ ){0,2}(?:missing|left over|lost|bad|broken|wrong|rejected|dropped|skipped|unread\w*|unexpected|corrupt\w*)\b"
 )  # fmt: skip
 ENDED_SO = re.compile(
@@ -94,6 +94,19 @@ def excused(text, but=""):
     return any(name != but and may(words, text) and excuses(name, search, text) for name, _, search, words, _ in BENIGN)
 
 
+def untallied(text):
+    """A sentence without its tallies of what went wrong; but for one that nothing that went well outweighs."""
+    return TALLY.sub(lambda found: found.group() if _most(found, text) else "", text)
+
+
+def _most(found, text):
+    """Whether a tally is the largest number of a sentence that has others."""
+    mine = [int(one) for one in re.findall(r"(?<![\d.])\d{1,12}(?![\d.%])", found.group())]
+    rest = text[: found.start()] + text[found.end() :]
+    others = [int(one) for one in re.findall(r"(?<![\d.:/-])\d{1,12}(?![\d.:%/-])", rest)]
+    return bool(mine and others) and max(mine) > 9 and max(mine) > max(others)
+
+
 def handled(text):
     """Whether a sentence says what is done instead, and not that nothing is (`no point in retrying`)."""
     found = HANDLED.search(text)
@@ -102,7 +115,7 @@ def handled(text):
 
 def ill(text):
     """Whether a sentence speaks of a failure, and does not take it back."""
-    text = TALLY.sub("", text)
+    text = untallied(text)
     told = LAST_WORDS.search(text) or MARK.match(text) or status(text)
     return bool(told) and not (excused(text) or handled(text))
 
@@ -126,7 +139,7 @@ def status(text):
 
 def plainness(text, level=0):
     """How plainly a sentence complains: PLAIN, MILD or 0."""
-    bare = TALLY.sub("", text)
+    bare = untallied(text)
     if handled(bare) or excused(bare, but="retry" if level >= 40 else "") or bare.startswith("raise "):
         return 0
     if (
@@ -201,7 +214,7 @@ def _weight(texts, hows, place, quiet):
 
 def _worded(text):
     """Whether words complain, and not the level of the line or a tally of failures alone."""
-    bare = TALLY.sub("", text)
+    bare = untallied(text)
     return LAST_WORDS.search(bare) or COMPLAINT.search(bare) or MARK.match(bare) or THROWN.match(bare)
 
 

@@ -10,7 +10,7 @@ evidence with a weight, so that no single word decides against all others.
 import re
 
 from verikit.probes.logs import tables
-from verikit.probes.logs.complaints import LOOKED_AT, MILD, PLAIN, TALLY, TOOL, excuses, ill, named, plainness
+from verikit.probes.logs.complaints import LOOKED_AT, MILD, PLAIN, TOOL, excuses, ill, named, plainness, untallied
 from verikit.probes.logs.rows import BEGINS_AGAIN, BENIGN, NOT_DONE, may
 
 LINES = 40
@@ -281,7 +281,7 @@ def left(story, number, paces=0):
 
 def _weigh(story, end, number, text, last):
     """Adds what one sentence speaks for."""
-    if NOT_DONE.search(TALLY.sub("", text)) or partly(text) or ill(text):
+    if NOT_DONE.search(untallied(text)) or partly(text) or ill(text):
         return
     if WEAK.search(text) and number != last:
         return  # `ok` is said of many a thing
@@ -375,6 +375,8 @@ def _last(story, end, behind):
     """What the very last sentence says of what comes next, and whether a failure is spoken of that nothing behind it heals."""
     number, text = behind[-1]
     if BEGINS_AGAIN.match(text) or UNDERWAY.match(text) or (ANNOUNCED.match(text) and number != end.line):
+        end.add("its last words announce more", -4)
+    if any(number > end.line and BEGINS_AGAIN.match(text) for number, text in behind):
         end.add("its last words announce more", -4)
     names = [name for name, weight in end.signs if weight >= 2 and name not in NO_CURE]
     cured = bool(names) and SHORT not in [name for name, _ in end.against]

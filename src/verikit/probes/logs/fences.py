@@ -14,6 +14,7 @@ LINES = 400
 
 OPEN, CLOSE = re.compile(tables.FENCE_OPEN + r"\s*$"), re.compile(tables.FENCE_CLOSE + r"\s*$")
 TURN_BEGINS, TURN_ENDS = re.compile(tables.TURN_BEGINS), re.compile(tables.TURN_ENDS)
+RULED, LANGUAGE = re.compile(r"(?:-{20,}|={20,})$"), re.compile(r"```+\w")
 BOXES = "╭┌"
 OF_TEXT = ("level", "basic")
 """Envelopes that may be the text's own words; a time or a rank is the program's."""
@@ -38,12 +39,24 @@ class Fence:
 
     def __init__(self, line, ends):
         self.first, self.ends, self.dressed, self.rows = line.number, ends, list(line.dressed), []
+        text = line.text.strip()
+        turn = TURN_BEGINS.search(text)
+        self.token, self.language = turn and turn.group(), LANGUAGE.match(text) is not None
+        self.numbered = re.search(r"\d", text) is not None
 
     def closed_by(self, stripped):
-        """Whether a line is the other fence."""
+        """Whether a line is the other fence. A ruled line closes what is named and numbered, no mere heading."""
         if not self.ends:
             return TURN_ENDS.search(stripped) is not None
+        if RULED.match(stripped) and not self.numbered:
+            return False
         return stripped.startswith(self.ends) and CLOSE.match(stripped) is not None
+
+    def begins_again(self, stripped):
+        """Whether what only opens a fence stands in it: the first was cut off, and not closed."""
+        if not self.ends:
+            return self.token is not None and self.token in stripped
+        return self.ends == "`" and LANGUAGE.match(stripped) is not None and self.language
 
     def broken_by(self, line):
         """Whether the program speaks again."""

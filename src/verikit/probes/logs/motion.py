@@ -58,8 +58,11 @@ def times(story):
     return {"last": list(last) if last else None}
 
 
-def moved(story, number, wanted, until=None):
-    """Whether a counter of work went on behind a line (and before another): beyond what it had reached, or up again from below."""
+def moved(story, number, wanted, until=None, known=False):
+    """Whether a counter of work went on behind a line (and before another): beyond what it had reached, or up again from below.
+
+    known: only of counters that had counted before it; others may be another program's.
+    """
     reached, later = {}, {}
     for event in story.progress:
         line, name, _role, value, whole, stage, _setup, _ = event
@@ -70,16 +73,18 @@ def moved(story, number, wanted, until=None):
             if value is not None:
                 reached[key] = max(reached.get(key, (-1.0, -1.0)), (stage, value))
             continue
-        if _role == "said" and key not in reached:
+        if (known or _role == "said") and key not in reached:
             continue  # a sentence that only came behind it is no work that went on
         later.setdefault(key, []).append((stage, value))
-    moved = 0
+    moved = drawn = 0
     for key, values in later.items():
         best = reached.get(key)
         fresh, previous = 0, None
         for stage, value in values:
-            if value is None or (key[0] == "bar" and previous is best is None and value >= DRAWN):
-                fresh += 1  # of the drawings of a bar in one line only the last is kept
+            if value is None:
+                fresh += 1
+            elif key[0] == "bar" and previous is best is None and value >= DRAWN:
+                fresh, drawn = fresh + (not drawn), 1  # of the drawings of a bar in one line only the last is kept
             elif best is not None and (stage, value) > best:
                 fresh, best = fresh + 1, (stage, value)
             elif previous is not None and (stage, value) > previous:
@@ -129,6 +134,8 @@ def _whole(story, work):
             continue
         if plainness(story.undress(0, event[7].encode("utf-8", "replace")).text.strip()) == PLAIN:
             continue  # it counts complaints
+        if any(_short(one, line) for one in work[-LAST_COUNTS:]) or (name == "epoch" and _steps_behind(work, line)):
+            continue  # it is the header of a part that has only begun
         if (name == "percent" and line < story.last - 2) or (line >= story.last - 1 and _begins(story, event)):
             continue
         same = [event for event in work if event[1] == name and event[4] == whole]
@@ -137,6 +144,16 @@ def _whole(story, work):
         if not again and same[-1][3] == whole and line >= story.last - 40:
             return True
     return False
+
+
+def _short(event, line):
+    """Whether a step or bar behind a line is short of its whole."""
+    number, _, role, value, whole = event[:5]
+    return number > line and role in ("step", "bar") and None not in (value, whole) and value < whole
+
+
+def _steps_behind(work, line):
+    return any(one[0] > line and one[2] == "step" and one[1] != "epoch" for one in work[-LAST_COUNTS:])
 
 
 def _begins(story, event):
@@ -206,7 +223,7 @@ def _standing(story, ready):
     """
     tail = [key_of(raw).decode("latin-1") for raw in story.tail if raw.strip()]
     cycle = {key for key in tail if tail.count(key) >= 3}
-    if len(cycle) > CYCLE or sum(tail.count(key) for key in cycle) < max(20, STANDING * len(tail)):
+    if len(cycle) > CYCLE or sum(tail.count(key) for key in cycle) < max(5, STANDING * len(tail)):
         return None
     runs = [run for run in (_copies(story, key) for key in sorted(cycle)) if run is not None]
     failing = any(FAILING.search(run["raw"]) for run in runs)

@@ -11,13 +11,14 @@ from verikit.probes.logs.roots import spoken
 from verikit.probes.logs.rows import BEGINS_AGAIN
 from verikit.probes.logs.tracebacks import CAUSES
 
-STOP_LINES = 400
+STOP_LINES, NEAR = 400, 5
 DRAINED = 20
 SENTENCES = 10
 
 END_LINES = 60
 """Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
 
+UNIT, SPEAKER = re.compile(r"([\w@.-]+)\.service\b"), re.compile(r"\d\d:\d\d:\d\d \S+ ([\w@.-]+)\[\d+\]: ")
 LOST = re.compile(tables.LOST)
 NOUGHT = re.compile(r"\b(?:status|code|rc)[ =:]+0\W*$")
 DETAIL = re.compile(r"[ \t]*[-+~*#] |[ \t]")
@@ -30,6 +31,14 @@ def done_of(story, end):
         return None
     ends = _stands_at_end(story, done) and not _belied(story, done, end)
     return dict(done, ends=ends, prepared=_prepared(story, done))
+
+
+def same_unit(one, two):
+    """Whether two lines are not of two different units of systemd, as far as they name them."""
+    first, second = UNIT.search(one), UNIT.search(two) or SPEAKER.search(two)
+    if first is None or second is None:
+        return True
+    return first.group(1)[:8] == second.group(1)[:8]
 
 
 def ready_of(story, forced):
@@ -76,7 +85,8 @@ def last_marker(story, wanted):
         {"line": number, "marker": name, "excerpt": raw[:200]}
         for number, role, name, _program, raw in reversed(story.markers)
         if role == wanted and not (name in tables.TOOL_ENDS and _others_speak(story, number, raw))
-    ]
+        and (name != "unit-done" or all(same_unit(raw, sign["text"]) for sign in story.signs))
+    ]  # fmt: skip
     plain = [
         one for one in found if one["marker"] not in tables.TIDYING and found[0]["line"] - one["line"] <= END_LINES
     ]
@@ -159,8 +169,8 @@ def ordered_stop(story, signs, ready):
     for number in story.stops:
         earlier = [
             sign for sign in signs
-            if sign["line"] < number and (sign["role"] in CAUSES or sign["level"] >= 50) and not sign["contained"]
-            and not moved(story, sign["end"], 1)
+            if sign["line"] < number and not sign["contained"] and not moved(story, sign["end"], 1)
+            and (sign["role"] in CAUSES or sign["level"] >= 50 or (sign["level"] >= 40 and number - sign["line"] <= NEAR))
         ]  # fmt: skip
         again = (ready is not None and ready["line"] > number) or moved(story, number, _drain(story, number))
         again = again or any(row[1] == "restarted" and row[0] > number for row in story.markers)

@@ -218,7 +218,7 @@ MARKERS = (
     ("unit-done", "done", r"[\w@.-]{1,120}\.service: (?:Deactivated successfully|Succeeded)\.", "", "", "systemd"),
     ("supervisor-done", "done", r"exited: \S{1,80} \(exit status 0; expected\)", "", "", "supervisord"),
     ("build-done", "done", r"ninja: no work to do|-- Build files have been written to: |make: '\S{1,100}' is up to date|make: Nothing to be done for |Finished `\w+` profile |Finished (?:release|dev) \[", "", "", "ninja, CMake, make, cargo"),
-    ("packages-done", "done", r"Installed \d+ packages? in |Audited \d+ packages? in |Executing transaction: [.]{3}working[.]{3} done", "", "", "uv, conda"),
+    ("packages-done", "done", r"Successfully installed \w|Installed \d+ packages? in |Audited \d+ packages? in |Executing transaction: [.]{3}working[.]{3} done", "", "", "uv, conda"),
     ("workflow-done", "done", r"Nothing to be done \(all requested files|Workflow finished, no error", "", "", "Snakemake"),
     ("httpd-ready", "ready", r"Starting httpd at \S{1,80} on port \d", "", "", "MLX"),
     ("kobold-ready", "ready", r"Please connect to custom endpoint at https?://", "", "", "KoboldCpp"),

@@ -25,7 +25,16 @@ from verikit.probes.logs.tracebacks import CAUSES, EFFECTS, ROLES, by_exit, kind
 
 NO_CAUSE = re.compile(tables.NO_CAUSE)
 
-EXITED = ("exit-code", "elastic", "container-status", "rsync-end", "make-stop", "cargo-failed", "build-failure")
+EXITED = (
+    "exit-code",
+    "elastic",
+    "container-status",
+    "rsync-end",
+    "make-stop",
+    "cargo-failed",
+    "build-failure",
+    "other-exit",
+)
 """Signs that tell of an exit status: no "finished" of the script around heals them."""
 
 PATHS = re.compile(r"(?:[\w.-]*/)+[\w.-]+\.(?!go\b|cc\b|py\b|rs\b)\w+")
@@ -46,7 +55,11 @@ ABORTED, EFFECT = re.compile(tables.ABORTED), re.compile(tables.EFFECT)
 WENT_ON = 8
 """Ordinary sentences, new to the run, behind a complaint that nobody died of, from which it was lived with."""
 
-LAUNCHED = re.compile(r"\b(?:%s)(?=: |\W*$)" % tables.LAUNCHERS)
+SMALL_PROGRAM = re.compile(r"(?:: |^)(?:%s): (?:command )?not found" % tables.SMALL_PROGRAMS)
+CLOSES = re.compile(
+    r"%s|%s|[\W_]{0,12}(?:[\w./-]+:? ){0,3}(?:%s)(?:ing|ed)?\b" % (tables.CLOSING, tables.PRODUCT, tables.LEAVING)
+)
+DELIVERS = re.compile(r"(?:cp|mv|scp|rsync): ")
 
 OF_OTHERS = ("connection_refused", "rendezvous", "nccl_timeout", "nccl_system")
 """Kinds that tell of another who was not there: it may have said before why not."""
@@ -119,8 +132,8 @@ def went_on(story, number):
 
 
 def _ordinary(text, level):
-    """Whether a sentence names something and complains of nothing."""
-    return bool(named(text)) and not (vague(text) or plainness(text, level))
+    """Whether a sentence names something, complains of nothing, and neither takes leave nor tidies up."""
+    return bool(named(text)) and not (vague(text) or plainness(text, level) or CLOSES.match(text))
 
 
 def caught(sign):
@@ -131,10 +144,11 @@ def caught(sign):
 
 
 def can_do_without(sign):
-    """Whether a sign is of a small tool, or of a program that was not found and launches nothing: a script may go on without it."""
+    """Whether a sign is of a small tool or program, that a script may go on without; what brings a file somewhere is none."""
     if sign["id"] == "not-found":
-        return LAUNCHED.search(sign["text"].strip().partition("not found")[0].rstrip(" :") or sign["text"]) is None
-    return sign["kind"] not in SHARP and TOOL.match(sign["text"]) is not None
+        return SMALL_PROGRAM.search(sign["text"].strip()) is not None
+    tool = TOOL.match(sign["text"]) is not None and not DELIVERS.match(sign["text"])
+    return sign["kind"] not in SHARP and tool
 
 
 def _accused(story, signs):

@@ -40,6 +40,7 @@ from verikit.probes.logs.tracebacks import (
     HEADER,
     MESSAGE_LINES,
     PID,
+    STICKY,
     Tracebacks,
     by_exit,
     groups_of,
@@ -94,13 +95,18 @@ KNOWN = {
 OF_NODES = {word for row in tables.SIGNS for word in re.findall(r"([a-z]\w+)\(\?:-\[\\w\.-\]\+\)\?: ", row[2])}
 
 PREFIX = re.compile(r"(?:[\w./<>-]{1,60}: ){1,2}|what\(\): {1,2}|[\w.-]{1,20} {2,4}(?=\S)")
-ITEM = re.compile(r"(?!(?i:rank|worker|node|gpu|proc|host|pid|task|job))[\w.-]+[/#\[]\d+\]?: ")
-NONE = re.compile(r"\b\w*(?:[Ff]ail|[Ee]rr|[Rr]etr|[Tt]imeout)\w*\W{1,4}0(?![\d.])|(?<![\d.])0 \w*(?:[Ff]ail|[Ee]rr|[Rr]etr|[Tt]imeout)\w*")
+ITEM = re.compile(
+    r"(?!(?i:rank|worker|node|gpu|proc|host|pid|task|job|actor|learner|trainer|replica|engine|server|shard|pod|container|rollout))[\w.-]+[/#\[]\d+\]?: "
+)
+NONE = re.compile(
+    r"\b\w*(?:[Ff]ail|[Ee]rr|[Rr]etr|[Tt]imeout)\w*\W{1,4}0(?![\d.])|(?<![\d.])0 \w*(?:[Ff]ail|[Ee]rr|[Rr]etr|[Tt]imeout)\w*"
+)
 """A tally of what went wrong that is none."""
 
 WATCH = "watch"
 """The plan of a line whose figures are watched, though it counts nothing that the tables know."""
 
+DEATH = re.compile(r"\b(?:has |have )?died\b|\b(?:is|are) dead\b")
 WATCHED = ("oss", "grad", "gnorm", "throughput")
 DIGITS_MATTER = (b"rrno", b"xit", b"Xid", b"signal", b" code")
 
@@ -172,6 +178,7 @@ class Story(Tracebacks):
         self.run_start = number
         self.runs += 1
         self.programs, self.wanted_ready, self.elastic = {}, None, {}
+        self.served, self.tests = False, 0  # whether a server process was started; where tests began
 
     # Reading.
 
@@ -404,6 +411,10 @@ class Story(Tracebacks):
         if fence.broken_by(line):
             self._read_after_all(line.key)
             return False
+        if fence.begins_again(stripped):
+            self._read_after_all(line.key)
+            self.fences[line.key] = opened(line, stripped) or fence
+            return True
         fence.add(line)
         return True
 
@@ -425,8 +436,12 @@ class Story(Tracebacks):
     def _message(self, line, text):
         """Looks for everything a message can mean; answers the plan for its copies."""
         banner = self._banner(text)
+        if banner and text.startswith("Started server process"):  # of the first it is a part that comes up late
+            banner, self.served = self.served, True
         if banner and line.number - self.run_start > 1 and self._told_something() and not self._another(line):
             self.reset(line.number)
+        if "test session starts" in text:
+            self.tests = line.number
         excuses = self._excuses(line, text)
         self._cure(line, text)
         self._program(line, text)
@@ -457,7 +472,9 @@ class Story(Tracebacks):
                 roles.add(role)
                 if role == "trace":
                     self.trace_excuse = line.number
-                elif role == "stop" and not TO_COME.search(text[: search(text).start()]):
+                elif role == "stop" and not (
+                    line.level >= 40 or DEATH.search(text) or TO_COME.search(text[: search(text).start()])
+                ):
                     self.stops.append(line.number)
         if any(one.search(line.raw) for one in self.ignore):
             roles.add("line")
@@ -478,7 +495,7 @@ class Story(Tracebacks):
                 sign["contained"] = True
         for block in open_:
             if cured_by(text, block.errors[-1][1]):
-                block.contained = block.told = True
+                block.contained = block.told = block.cured = True
 
     def _banner(self, text):
         """Whether a run begins here. Repeated by every rank, or before anything was told, it begins nothing new."""
@@ -555,7 +572,7 @@ class Story(Tracebacks):
                 mild = 0 < line.level < 40 and role == "root" and name not in ("kernel-oom", "slurm-oom")
                 if mild:
                     role = "soft"
-                if "retry" in excuses or "contain" in excuses:
+                if "retry" in excuses or ("contain" in excuses and kind not in STICKY):
                     role = "soft"
                 if role == "fatal" and inside and ITEM.match(prefix.group()):
                     role = "plain"  # of one of many that are tried, as it says: work that goes on heals it

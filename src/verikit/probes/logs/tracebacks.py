@@ -48,6 +48,10 @@ EXITS = {9: "killed", 11: "segfault", 6: "segfault", 4: "segfault", 7: "bus_erro
 PID = re.compile(r"\bpid[=:]? ?'?(\d+)|Killed process (\d+)|: line \d+: +(\d+) [KSAB]")
 
 
+STICKY = ("cuda_error", "gpu_hardware", "no_space", "quota")
+"""Kinds that meet the next request or sample as well: no handler that goes on to it contains them."""
+
+
 class Block:
     """One traceback, with the exceptions chained to it."""
 
@@ -61,6 +65,7 @@ class Block:
         self.prefix = ""  # what stands before each line of it and is no envelope that is known, digits folded
         self.head = None  # the wrapper's exception, where the block is of what it wraps
         self.contained = self.teardown = False
+        self.cured = False  # whether a sentence behind it says how the job does without
         self.thread = False  # whether it ended a thread, and the process went on without it
         self.told = True  # whether the line above it speaks of a failure, so that its excuse is of this one
 
@@ -270,6 +275,8 @@ class Tracebacks:
             if other:  # what it passes on stands behind it: another language's exception
                 (kind, role, name, hint), number, raw = other, place, whole
                 break
+        if kind in STICKY and not block.cured:
+            block.contained = False
         head = block.head or block.errors[-1]
         ignored = any(one.search(error[1]) for error in block.errors for one in self.ignore)
         if _of_main(block) and not block.told and not ignored:
@@ -344,4 +351,6 @@ def _of_main(block):
 
 def uncaught(block):
     """Whether a traceback can only be one that ended its process: torch's hook for a rank, multiprocessing's for a child."""
-    return block.rank is not None and not block.level and block.source is None and block.dressed
+    rank = block.rank is not None and block.source is None and block.dressed
+    child = any(name == "_bootstrap" and "multiprocessing" in file for file, _, name, _ in block.frames[:1])
+    return not block.level and (rank or child)

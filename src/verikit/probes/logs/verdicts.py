@@ -8,7 +8,7 @@ from verikit.probes.logs.complaints import TOOL
 from verikit.probes.logs.ending import end_of, folded
 from verikit.probes.logs.envelopes import Line
 from verikit.probes.logs.motion import idle, last_line, moved, phase, progress, retry, times
-from verikit.probes.logs.outcome import done_of, ordered_stop, ready_of, trains
+from verikit.probes.logs.outcome import done_of, ordered_stop, ready_of, same_unit, trains
 from verikit.probes.logs.roots import EXITED, can_do_without, caught, last_said, root, suspect, went_on
 from verikit.probes.logs.tracebacks import CAUSES, EFFECTS, by_exit, sign_of
 
@@ -31,6 +31,9 @@ DIED = re.compile(
 LOOP, END_LINES = 5, 60
 IDLE_STATS = 6
 SCHEDULED = ("time_limit", "preempted", "node_failure", "host_oom")
+
+KEPT_BACK = ("no_space", "quota", "permission_denied", "auth")
+"""Kinds that keep a job from bringing out what it made, at whatever time they come."""
 
 PUT_BACK_LINES = 5
 
@@ -100,7 +103,7 @@ def _counts(story, sign, ready, done, stop):
     if (sign["level"] >= 40 or sign["trace"]) and _survived(story, sign, ready):
         return False
     if stop is not None and sign["line"] >= stop and sign["kind"] not in SCHEDULED:
-        return False
+        return sign["main"] and sign["kind"] in KEPT_BACK  # what was to be saved is lost
     if _resolved(story, sign, ready):
         return False
     if done is None:
@@ -109,12 +112,13 @@ def _counts(story, sign, ready, done, stop):
         return False  # a program that runs others may have lived with it
     if sign["line"] > done["line"]:
         if sign["thread"]:
-            return False  # one that was left behind, while the program was torn down
+            return sign["kind"] in KEPT_BACK  # else one that was left behind, while the program was torn down
         ended = sign["main"] and sign["role"] != "cascade"
-        return ended or sign["role"] not in EFFECTS or sign["id"] in EXITED
+        killed = sign["role"] == "unclear" and not ORDERED.search(sign["text"])
+        return ended or killed or sign["role"] not in EFFECTS or sign["id"] in EXITED
     if done["marker"] == "last-words":
         return sign["trace"] or sign["level"] >= 40 or sign["role"] == "fatal" or not TOOL.match(sign["text"])
-    return sign["uncaught"] or _trapped(sign, done) or _hard(sign, done) or _passed_on(story, sign, done)
+    return sign["uncaught"] or _trapped(sign, done) or _hard(story, sign, done) or _passed_on(story, sign, done)
 
 
 def _passed_on(story, sign, done):
@@ -134,13 +138,17 @@ def _lived_without(story, sign):
 def _ends(sign):
     """Whether a sign tells that something ended by a failure."""
     told = sign["role"] in ("messenger", "cascade", "fatal") and not 0 < sign["level"] < 40
+    told = told or sign["id"] in ("supervisor-gone", "systemd", "systemd-start", "k8s")
     return told or sign["main"] or sign["uncaught"] or sign["level"] >= 50
 
 
-def _hard(sign, done):
+def _hard(story, sign, done):
     """Whether a sign is of a program that ended by it: no end of the script around heals it, and none of a tool of it."""
-    if done["marker"] in tables.PROVES or ORDERED.search(sign["text"]):
+    before = sign["main"] and not 0 < story.tests < sign["line"]  # a program that ended before the tests began
+    if ORDERED.search(sign["text"]) or (done["marker"] in tables.PROVES and not before):
         return False
+    if sign["id"] == "not-found" and not can_do_without(sign):
+        return True
     if sign["role"] == "unclear":
         return done["marker"] in tables.OF_SCRIPTS
     ended = sign["main"] and sign["role"] in CAUSES
@@ -189,7 +197,8 @@ def _resolved(story, sign, ready):
     if sign["main"]:
         # Of a program among others: what counts on is hardly ever itself.
         among = set(story.undress(0, sign["text"].encode("utf-8", "replace")).dressed) & {"compose", "host", "pod"}
-        return moved(story, sign["end"], HEALS_FATAL if among else HEALS_MAIN)
+        enough = HEALS_FATAL if among else HEALS_MAIN
+        return moved(story, sign["end"], enough, known=True) or moved(story, sign["end"], HEALS_FATAL)
     return moved(story, sign["end"], 1)
 
 
@@ -216,7 +225,8 @@ def _replaced(story, sign, ready):
 
 def _restarted(story, sign):
     """Whether a supervisor has started anew what had died, and none has ended by a failure since."""
-    since = [row[0] for row in story.markers if row[1] == "restarted" and row[0] > sign["end"]]
+    since = [row for row in story.markers if row[1] == "restarted" and row[0] > sign["end"]]
+    since = [row[0] for row in since if same_unit(row[4], sign["text"])]
     return bool(since) and not any(one["line"] > since[-1] and _ends(one) for one in story.signs)
 
 
@@ -224,15 +234,34 @@ def _counts_on(story, sign):
     """Whether the rank of a traceback itself counts on behind it: it caught what it printed. What a buffer held is not enough."""
     later = [event for event in story.progress if event[0] > sign["end"]]
     own = {event[1:6] for event in later if story.undress(0, event[7].encode()).rank == sign["rank"]}
-    return len(own) >= BUFFERED
+    return sign["rank"] is not None and len(own) >= BUFFERED
 
 
 def _crash_loop(story):
     """A child that died and was put back again and again, with no work between: nothing that is up heals it."""
-    told = [row for row in story.markers if row[1] == "replaced" and DIED.search(row[4])][-LOOP:]
+    told = [row for row in story.markers if row[1] == "replaced" and _of_a_death(story, row)][-LOOP:]
+    told = (
+        told
+        if len(told) == LOOP
+        else [row for row in story.markers if row[1] == "restarted" and _of_a_death(story, row)]
+    )
+    told = told[-LOOP:]
     worked = any(event[2] != "said" and event[0] > told[0][0] for event in story.progress) if told else False
-    if len(told) < LOOP or worked or story.last - told[-1][0] > END_LINES:
+    up = (
+        any(row[1] == "ready" and row[0] > told[-1][0] for row in story.markers)
+        if told and told[-1][1] == "restarted"
+        else False
+    )
+    if (
+        len(told) < LOOP - (told[-1:] != [] and told[-1][1] == "restarted")
+        or worked
+        or up
+        or story.last - told[-1][0] > END_LINES
+    ):
         return None
+    died = [sign for sign in story.signs if sign["role"] in CAUSES and sign["line"] < told[-1][0]]
+    if told[-1][1] == "restarted" and died:
+        return died[0]
     first = story.undress(told[0][0], told[0][4].encode())
     return sign_of(
         first,
@@ -241,6 +270,12 @@ def _crash_loop(story):
         by_exit(told[0][4], "retry_loop"),
         what=f"a child died {LOOP} times and more, nothing was done between",
     )
+
+
+def _of_a_death(story, row):
+    """Whether a marker of a new child tells of the old one's death, or stands right behind one."""
+    near = [sign for sign in story.signs if 0 <= row[0] - sign["end"] <= PUT_BACK_LINES]
+    return DIED.search(row[4]) is not None or any(_ends(sign) or DIED.search(sign["text"]) for sign in near)
 
 
 def _nan(story):

@@ -389,8 +389,9 @@ def _zone(pieces, written):
 def _last_stamp(pieces):
     for _, data, _ in pieces[-1:]:
         for raw in reversed(data[-8192:].split(b"\n")):
-            found = clock.stamp(raw.decode("utf-8", "replace"))
-            if found:
+            text = raw.decode("utf-8", "replace")
+            found = clock.stamp(text)
+            if found and not clock.spoken_of(text):
                 return found
     return None
 
