@@ -20,7 +20,7 @@ END_LINES = 60
 
 UNIT, SPEAKER = re.compile(r"([\w@.-]+)\.service\b"), re.compile(r"\d\d:\d\d:\d\d \S+ ([\w@.-]+)\[\d+\]: ")
 LOST = re.compile(tables.LOST)
-NOUGHT = re.compile(r"\b(?:status|code|rc)[ =:]+0\W*$")
+NOUGHT = re.compile(r"\b(?:status|code|rc|exit)[ =:]+0(?:\W*$|, )")
 DETAIL = re.compile(r"[ \t]*[-+~*#] |[ \t]")
 
 
@@ -131,7 +131,9 @@ def _done_text(story, done):
 
 def _belied(story, done, end):
     """Whether the last words speak of a failure, and a marker only takes leave, or what was made is lost behind it."""
-    leave = BYE.match(_done_text(story, done)) and not NOUGHT.search(_done_text(story, done))
+    near = [row[4] for row in story.markers if row[1] == "done" and 0 <= done["line"] - row[0] <= SENTENCES]
+    proved = any(NOUGHT.search(story.undress(0, raw.encode()).text.strip()) for raw in near)
+    leave = BYE.match(_done_text(story, done)) and not proved
     leave = leave or done["marker"] in tables.TIDYING
     lived_with = {sign["line"] for sign in story.signs if sign["contained"]}
     behind = [line for line in spoken(story.signs, end.lines) if line.number > done["line"]]

@@ -236,7 +236,7 @@ class Story(Tracebacks):
                 self._catch_up()
                 if plan is None:
                     self._learn(number, raw, form)
-                elif self._line(number, raw, quiet=plan is False) is False and plan and plan is not True:
+                elif self._line(number, raw, quiet=plan is False) in (False, WATCH) and plan not in (False, True):
                     self._said(number, raw, plan[0], plan[3])
             if self.own:
                 self._user(number, raw)

@@ -29,7 +29,7 @@ MESSAGE_LINES = 40
 """Lines behind an exception that may still be its message, or lead to one chained to it."""
 
 ABOUT = re.compile(
-    r"[Ee]rror|[Ee]xcept|[Ff]ail|[Cc]aught|[Tt]raceback|[Ii]gnored in|[Rr]aise|[Cc]rash|[Rr]etry|[Tt]hread|[Uu]nable|[Cc]ould not|[Cc]annot|refused|Fallback"
+    r"[Ee]rror|[Ee]xcept|[Ff]ail|[Cc]aught|[Tt]raceback|[Ii]gnored in|[Rr]aise|[Cc]rash|[Rr]etry|[Tt]hread|[Uu]nable|[Cc]ould not|[Cc]annot|refused|Fallback|[Ff]alling back|unavailable|[Nn]ot (?:available|installed)|[Mm]issing"
 )
 """What the line above a traceback must speak of for its excuse to be that of the traceback."""
 

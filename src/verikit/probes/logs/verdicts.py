@@ -198,6 +198,8 @@ def _resolved(story, sign, ready):
         # Of a program among others: what counts on is hardly ever itself.
         among = set(story.undress(0, sign["text"].encode("utf-8", "replace")).dressed) & {"compose", "host", "pod"}
         enough = HEALS_FATAL if among else HEALS_MAIN
+        if sign["frame"] and sign["frame"]["file"] in ("<string>", "<stdin>"):
+            return moved(story, sign["end"], enough)  # a question that a script asks of an interpreter (`python -c`)
         return moved(story, sign["end"], enough, known=True) or moved(story, sign["end"], HEALS_FATAL)
     return moved(story, sign["end"], 1)
 
