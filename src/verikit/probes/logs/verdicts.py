@@ -26,7 +26,7 @@ HEALS_BEGUN = 5
 
 ORDERED = re.compile(r"\b(?:Terminated|signal (?:15|2)|SIGTERM|SIGINT)\b")
 DIED = re.compile(
-    r"\b(?:[Dd]ied|[Kk]illed|[Cc]rash\w*|[Ee]xited|exit (?:code|status)|[Ss]ignal|[Tt]erminated unexpectedly)\b"
+    r"\b(?:[Dd]ied|[Kk]illed|[Cc]rash\w*|[Ee]xited|exit (?:code|status)|[Ss]ignal|SIG(?:KILL|SEGV|ABRT)|[Tt]erminated unexpectedly)\b"
 )
 LOOP, END_LINES = 5, 60
 IDLE_STATS = 6
@@ -207,6 +207,8 @@ def _resolved(story, sign, ready):
 def _heals_by_being_up(story, sign, ready):
     """Whether what is up is what the sign was of: the same container, and for a program that ended, a server that is known."""
     one, two = (story.undress(0, text.encode()).source for text in (sign["text"], ready["excerpt"]))
+    if sign["uncaught"] and sign["rank"] is None:
+        return False  # the process behind the door is gone
     known = ready["marker"] != "own-ready"
     return (one is None or two is None or one == two) and (known or not sign["main"])
 
