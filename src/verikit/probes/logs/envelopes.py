@@ -96,6 +96,8 @@ ENVELOPES = (
     ("submitit", "submitit " + _LEVEL + r" \(" + _DAY + " " + _TIME + r"\) - "),
     ("d2", r"\[\d\d/\d\d \d\d:\d\d:\d\d [a-zA-Z][\w.]*\]: ?"),
     ("rank-words", r"[Rr]ank[ =:]?(?P<rank>\d{1,5})(?: {2,}|: | \| )(?=\S)"),
+    ("apache-time", r"\[\d\d/[A-Z][a-z]{2}(?:/\d{4})?[ :]" + _TIME + r"(?: [+-]\d{4})?\] ?"),
+    ("three-letters", r"(?P<level>INF|WRN|ERR|DBG|FTL|KRN) [\w./:-]{1,60} +\| ?"),
     ("kernel-tag", r"\[(?:kern|kernel|dmesg)\] ?"),
     ("pm2", r"(?P<source>\d{1,3}\|[\w.@-]{1,40}) *\| ?"),
     ("name-colon-level", r"(?:- )?[A-Za-z_][\w.]{0,40}:(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL): ?(?=\S)"),
@@ -185,7 +187,7 @@ _REPEATED = re.compile(r" *\[repeated \d+x across cluster\].*$")
 LEVELS = {
     "T": 10, "D": 10, "I": 20, "W": 30, "E": 40, "C": 50, "F": 50,
     "TRACE": 10, "DEBUG": 10, "INFO": 20, "NOTICE": 20, "SUCCESS": 20, "WARN": 30, "WARNING": 30, "ERR": 40,
-    "ERROR": 40, "EXCEPTION": 40, "CRIT": 50, "CRITICAL": 50, "FATAL": 50, "PANIC": 50,
+    "INF": 20, "DBG": 10, "WRN": 30, "FTL": 50, "ERROR": 40, "EXCEPTION": 40, "CRIT": 50, "CRITICAL": 50, "FATAL": 50, "PANIC": 50,
 }  # fmt: skip
 """Severity by name, as Python's logging numbers it; 0 is a line that names none."""
 
@@ -254,7 +256,7 @@ def undress(number, raw, hosts=()):
     elif host is not None and shape_of(host) in hosts:
         position, source, dressed = len(host) + 2, host, ["host"]
     for _ in range(8):
-        if position and text.startswith("{", position) and text.rstrip().endswith("}"):
+        if position and text.startswith("{", position) and '"message"' in text and text.rstrip().endswith("}"):
             inner, level = from_json(text[position:])
             text = text[:position] + inner
         found = None

@@ -19,7 +19,7 @@ END_LINES = 60
 """Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
 
 UNIT, SPEAKER = re.compile(r"([\w@.-]+)\.service\b"), re.compile(r"\d\d:\d\d:\d\d \S+ ([\w@.-]+)\[\d+\]: ")
-LOST = re.compile(tables.LOST)
+LOST, CUT_OFF = re.compile(tables.LOST), re.compile(r"BrokenPipe|ConnectionReset|EOFError|Bad file descriptor")
 NOUGHT = re.compile(r"\b(?:status|code|rc|exit)[ =:]+0(?:\W*$|, )")
 DETAIL = re.compile(r"[ \t]*[-+~*#] |[ \t]")
 
@@ -138,7 +138,9 @@ def _belied(story, done, end):
     lived_with = {sign["line"] for sign in story.signs if sign["contained"]}
     behind = [line for line in spoken(story.signs, end.lines) if line.number > done["line"]]
     told = [(line.text[:LOOKED_AT], line.level) for line in behind if line.number not in lived_with]
-    lost = any(LOST.search(text) or (not level and THROWN.search(text)) for text, level in told)
+    lost = any(
+        LOST.search(text) or (not level and THROWN.search(text) and not CUT_OFF.search(text)) for text, level in told
+    )
     return lost or bool(end.failed and leave)
 
 

@@ -18,7 +18,7 @@ SIGNS = (
     ("postgres-start", "root", r"could not create lock file |could not create any TCP/IP sockets|could not access directory \"|could not load server certificate file |could not map anonymous shared memory|unrecognized configuration parameter \"", "config_error", "", "PostgreSQL"),
     ("celery-child", "unclear", r"Process '[^'\n]{1,60}' pid:\d+ exited with 'signal 9 \(SIGKILL\)'|Task handler raised error: WorkerLostError\('Worker exited prematurely: signal 9", "killed", "", "Celery"),
     ("celery-broker", "soft", r"consumer: Cannot connect to ", "connection_refused", "", "Celery"),
-    ("ollama-memory", "root", r"Error: model requires more system memory|model requires more system memory", "host_oom", "", "ollama"),
+    ("ollama-memory", "weak", r"Error: model requires more system memory|model requires more system memory", "host_oom", "", "ollama"),
     ("container-status", "messenger", r"[a-z][\w.]{0,40}[-_][\w.-]{0,40}\d exited with code [1-9]\d{0,2}$", "python_exception", "", "docker compose"),
     ("k8s-oom", "root", r"Reason: +OOMKilled", "host_oom", "", "kubernetes"),
     ("k8s-image", "root", r"Error: ImagePullBackOff|Error: ErrImagePull|Failed to pull image \"", "config_error", "correct the image's name, or its pull secret", "kubernetes"),

@@ -34,6 +34,7 @@ EXITED = (
     "cargo-failed",
     "build-failure",
     "other-exit",
+    "docker-port",
 )
 """Signs that tell of an exit status: no "finished" of the script around heals them."""
 
@@ -107,10 +108,11 @@ def _first(signs):
     built = any(sign["id"] in ("build-stop", "make-stop") or BUILT.search(sign["text"]) for sign in signs)
     echoed = min((sign["line"] for sign in signs if sign["role"] in ("cascade", "messenger")), default=None)
 
-    node_lost = any(sign["kind"] == "node_failure" for sign in signs)
+    # Where a node was lost or a rank died of its own, what its peers noticed is the effect, in whatever order they say it.
+    died = any(sign["kind"] == "node_failure" or _own_death(sign) for sign in signs)
 
     def rank(sign):
-        if node_lost and sign["kind"] in OF_OTHERS:
+        if died and sign["kind"] in OF_OTHERS and not _own_death(sign):
             return ROLES["cascade"], sign["line"]
         late = sign["role"] == "unclear" and echoed is not None and echoed < sign["line"]
         # A bare order to end that comes behind others' failures is their effect; a script may do without its small tools.
@@ -120,6 +122,12 @@ def _first(signs):
         return ROLES["messenger"] if late else ROLES["unclear"] if small else ROLES.get(sign["role"], 4), sign["line"]
 
     return min(signs, key=rank)
+
+
+def _own_death(sign):
+    """Whether a rank, thread or program died of something that no peer brought about."""
+    died = sign["uncaught"] or sign["main"] or sign["thread"]
+    return died and not sign["contained"] and sign["role"] in CAUSES and sign["kind"] not in OF_OTHERS
 
 
 def went_on(story, number):

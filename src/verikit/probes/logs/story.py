@@ -45,6 +45,7 @@ from verikit.probes.logs.tracebacks import (
     by_exit,
     groups_of,
     kind_of_exception,
+    made_light_of,
     sign_of,
 )
 
@@ -494,7 +495,7 @@ class Story(Tracebacks):
             for sign in told:
                 sign["contained"] = True
         for block in open_:
-            if cured_by(text, block.errors[-1][1]):
+            if cured_by(text, block.errors[-1][1]) or (line.number - block.last == 1 and made_light_of(text, block)):
                 block.contained = block.told = block.cured = True
 
     def _banner(self, text):

@@ -4,7 +4,7 @@
 import re
 
 from verikit.probes.logs import tables
-from verikit.probes.logs.complaints import excused, excuses
+from verikit.probes.logs.complaints import excused, excuses, handled
 from verikit.probes.logs.envelopes import OF_SPEAKERS, Line
 from verikit.probes.logs.rows import BENIGN, EXCEPTIONS, Kept
 
@@ -47,6 +47,8 @@ EXIT = re.compile(
 EXITS = {9: "killed", 11: "segfault", 6: "segfault", 4: "segfault", 7: "bus_error_shm", 15: "killed"}
 PID = re.compile(r"\bpid[=:]? ?'?(\d+)|Killed process (\d+)|: line \d+: +(\d+) [KSAB]")
 
+
+FAILED = re.compile(r"\b(?:[Ff]ail(?:ed|ure)|[Cc]ould not|[Cc]annot|[Uu]nable)\b")
 
 STICKY = ("cuda_error", "gpu_hardware", "no_space", "quota")
 """Kinds that meet the next request or sample as well: no handler that goes on to it contains them."""
@@ -347,6 +349,11 @@ def _of_main(block):
     """Whether a bare traceback begins in the program itself: nobody between it and the interpreter caught it, as it seems."""
     outermost = {frame[3]: frame[2] for frame in reversed(block.frames)}
     return not block.level and block.spoken and "<module>" in outermost.values()
+
+
+def made_light_of(text, block):
+    """Whether the sentence right behind a caught exception says that something failed, and that the job goes on."""
+    return not _of_main(block) and FAILED.search(text) is not None and handled(text)
 
 
 def uncaught(block):
