@@ -3,6 +3,7 @@
 
 # (row, line)
 LINES = [
+    ('fairseq-json', '2026-01-14 06:03:46 | INFO | train_inner | {"epoch": 1, "update": 0.1, "loss": "10.780", "num_updates": "900"}'),
     ("fairseq", "2025-04-02 01:28:37 | INFO | train_inner | epoch 001:   3000 / 5541 loss=9.900, nll_loss=9.200, ppl=1401.96, num_updates=2994"),
     ("trtllm-assert", "[08/05/2025-16:01:22] [TRT-LLM] [RANK 0] [E] Failed to initialize executor on rank 0: [TensorRT-LLM][ERROR] Assertion failed: Error occurred when running GEMM!"),
     ("nginx-bind", "nginx: [emerg] bind() to 0.0.0.0:80 failed (98: Address already in use)"),

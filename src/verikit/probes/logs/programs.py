@@ -229,6 +229,7 @@ PROGRESS = (
     ("gin", "serve", r"^\[GIN\] [\d/]{10} - [\d:]{8} \| 200 \| {1,20}\S{1,20} \| {1,20}\S{1,60} \| POST (?P<n>)", "", "", "Ollama"),
     ("mmengine", "step", r"^Epoch(?:\(train\) {1,4}|\(val\) {1,4}| )\[(?P<epoch>\d+)\]\[ *(?P<n>\d+)/ *(?P<of>\d+)\]", "Epoch", "", "MMEngine"),
     ("mmengine-iter", "step", r"^Iter(?:\(train\)|\(val\))? \[ *(?P<n>\d+)/ *(?P<of>\d+)\]", "Iter", "", "MMEngine"),
+    ("fairseq-json", "step", r"\"num_updates\": \"(?P<n>\d+)\"", "num_updates", "", "fairseq"),
     ("fairseq", "step", r"^(?:(?:train|train_inner|valid) \| )?epoch (?P<epoch>\d+): {1,8}(?P<n>\d+) / (?P<of>\d+)\b", "epoch ", "", "fairseq"),
     ("timm", "step", r"^Train: (?P<epoch>\d+) \[ *(?P<n>\d+)/ *(?P<of>\d+)", "Train: ", "", "timm"),
     ("composer", "step", r"^Train time/(?:batch|sample|token): (?P<n>\d+)", "Train time/", "", "Composer"),
