@@ -66,11 +66,27 @@ def test_sample(tmp_path, sample, alive, dead):
     path = written(tmp_path / "job.log", sample.raw, sample.idle)
     process = None if sample.alive is None else alive if sample.alive else dead
 
-    found = examine_here(LogHealthy(path, since=time.time() - 86400, process=process))
+    ago = sample.idle + 1800 if sample.state == "starting" else 86400  # within the budget of a start
+    found = examine_here(LogHealthy(path, since=time.time() - ago, process=process))
 
     assert (found.verdict, found.facts["state"]) == (wanted(sample.state), sample.state), found.reason
     assert not sample.kind or found.facts["kind"] in sample.kind, found.reason
     assert sample.state != "failed" or not sample.roots or found.facts["line"] in sample.roots, found.reason
+
+
+def test_a_start_has_a_budget(tmp_path, alive):
+    """
+    A job that talks and counts nothing is starting for an hour; then whether it does anything can't be told.
+    """
+    talk = b"".join(b"trial status: 2 RUNNING, time is going by\nresources: all in use\n" for _ in range(40))
+    path = written(tmp_path / "job.log", talk, 5)
+
+    early = examine_here(LogHealthy(path, since=time.time() - 3000, process=alive))
+    late = examine_here(LogHealthy(path, since=time.time() - 4000, process=alive))
+
+    assert (early.verdict, early.facts["state"]) == (PASS, "starting")
+    assert (late.verdict, late.facts["state"]) == (UNKNOWN, "quiet_but_alive")
+    assert "nothing it says counts as work, 66 min 40 s after its launch" in late.reason
 
 
 @pytest.mark.parametrize(("folder", "case"), LABELLED, ids=[case["file"] for _, case in LABELLED])

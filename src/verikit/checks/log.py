@@ -38,6 +38,9 @@ LAST_RUN = "last-run"
 # compilation or a big model can be silent for minutes; NCCL itself gives up after ten.
 STARTING_SILENCE = 1200.0
 RUNNING_SILENCE = 600.0
+STARTING_BUDGET = 3600.0
+"""Seconds since the launch for which a job that talks, and counts nothing, is held to be starting."""
+
 SLOW_STEPS = 20.0
 """How many times its usual step a job may be silent."""
 
@@ -341,6 +344,10 @@ class _Case:
         state = self._state()
         if state == "finished" and not self.text["stop"]:
             self._doubt(self.text["done"] or {})
+        if self.check.ready is None and state == "starting" and self._since_launch() > STARTING_BUDGET:
+            words = f"it talks, but nothing it says counts as work, {seconds(self._since_launch())} after its launch"
+            hint = "; name its lines by register_program(progress=…) or ready="
+            return self._say("quiet_but_alive", UNKNOWN, self._subject(words + hint), cause=Cause.AMBIGUOUS)
         if self.check.ready is None:
             return self._say(state, PASS, self._subject(self._healthy_words(state)))
         line = self.text["asked_ready"] if self.check.ready not in READY_OF else (self.text["ready"] or {}).get("line")
@@ -413,6 +420,11 @@ class _Case:
         """Seconds since something moved: by the file's age, and by the log's own clock up to its last line."""
         inside = self._progress("still") if self._progress("work") else None
         return self.age + float(inside or 0.0)
+
+    def _since_launch(self) -> float:
+        """Seconds from the launch to now, by the host's clock; 0 where the launch isn't known."""
+        begun = self.facts["since"]
+        return 0.0 if begun is None else float(self.facts["file"]["mtime"]) + self.age - float(begun)
 
     def _patience(self) -> float:
         if not self._progress("work"):

@@ -150,7 +150,7 @@ def resolved(story, sign, ready):
     """Whether work was completed behind the sign, or the server became ready."""
     if sign["id"] in WHOLE_JOB:
         return False
-    if _replaced(story, sign, ready) or _restarted(story, sign):
+    if _replaced(story, sign, ready) or _restarted(story, sign) or met(story, sign):
         return True
     if ready is not None and ready["line"] > sign["end"] and _heals_by_being_up(story, sign, ready):
         return True
@@ -190,6 +190,13 @@ def _replaced(story, sign, ready):
         return False
     since = [row[0] for row in story.markers if row[1] == "replaced" and row[0] > sign["end"]]
     return bool(since) and not any(one["line"] > since[0] and one["kind"] == sign["kind"] for one in story.signs)
+
+
+def met(story, sign):
+    """Whether the ranks found each other behind a warning that they had not."""
+    if sign["role"] != "cascade" or sign["level"] >= 40 or sign["kind"] not in ("rendezvous", "connection_refused"):
+        return False
+    return any(row[1] == "met" and row[0] > sign["end"] for row in story.markers)
 
 
 def _restarted(story, sign):

@@ -121,6 +121,7 @@ BENIGN = (
     ("nbformat-invalid", "line", r"^(?:Notebook JSON is invalid|Failed validating '\w+' in )", "alid", "", "nbformat"),
     ("triton-probe", "contain", r"^A matching Triton is not available", "Triton", "", "xformers"),
     ("hf-missing-keys", "line", r"^There were (?:missing|unexpected) keys in the checkpoint model loaded", "keys", "", "transformers"),
+    ("wandb-metric", "line", r"^(?:wandb: )?(?:ERROR |WARNING )?Failed to (?:sample|probe|read|collect|serialize|start) (?:the )?(?:system |gpu |GPU )?(?:metrics?|monitor\w*|stats)\b", "Failed to", "", "wandb"),
     ("wandb-nbformat", "line", r"^(?:wandb: )?(?:ERROR )?The nbformat package was not found", "nbformat", "", "wandb"),
     ("postgres-session", "contain", r"^(?:the database system is (?:starting up|shutting down|not yet accepting)|password authentication failed for user|terminating connection due to administrator command|(?:role|database) \"[^\"]{1,80}\" does not exist|background worker \"[^\"]{1,80}\" \(PID \d+\) exited with exit code 1)", "system is|authentication|terminating|does not exist|background worker", "", "PostgreSQL"),
     ("redis-advice", "line", r"^(?:WARNING:? )?(?:Memory overcommit must|overcommit_memory is set|The TCP backlog|you have Transparent Huge Pages)", "overcommit|backlog|Transparent", "", "redis"),
@@ -147,6 +148,8 @@ BENIGN = (
 )  # fmt: skip
 
 MARKERS = (
+    ("nbconvert-done", "done", r"\[NbConvertApp\] Writing \d+ bytes to \S|Writing \d+ bytes to \S", "", "", "nbconvert"),
+    ("rendezvous-met", "met", r"\[default\] Rendezvous complete for workers|Rendezvous complete for workers", "", "", "torch elastic agent"),
     ("bento-is", "program", r"Starting production HTTP BentoServer", "bentoml", "BentoServer", "BentoML"),
     ("torchserve-is", "program", r"org\.pytorch\.serve\.", "torchserve", "org.pytorch.serve", "TorchServe"),
     ("bento-ready", "ready", r"\[entry_service:[^\]\n]{1,80}\] Service \S{1,80} initialized|\[service:[^\]\n]{1,80}\] Service \S{1,80} initialized", "bentoml", "", "BentoML"),

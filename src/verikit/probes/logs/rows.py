@@ -138,9 +138,7 @@ def may(words, text):
 EXCEPTIONS, BENIGN, PHASES = _rows(tables.EXCEPTIONS), _gated(tables.BENIGN, 3), _rows(tables.PHASES)
 SIGNS, PROGRESS = index_of(tables.SIGNS), _gated(tables.PROGRESS, 3)
 BANNERS = [re.compile(row[2]) for row in tables.MARKERS if row[1] == "start"]
-SAID = index_of(
-    [row for row in tables.MARKERS if row[1] in ("ready", "done", "began", "replaced", "restarted", "resumed")]
-)
+SAID = index_of([row for row in tables.MARKERS if row[1] not in ("program", "start")])
 ANCHORED = {row[0] for row in tables.PROGRESS if row[2].startswith("^")}
 PROGRAMS = _gated([row for row in tables.MARKERS if row[1] == "program"], 4)
 NOT_DONE, BEGINS_AGAIN = re.compile(tables.NOT_DONE), re.compile(tables.BEGINS_AGAIN)

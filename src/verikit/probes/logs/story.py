@@ -107,6 +107,9 @@ NONE = re.compile(
 WATCH = "watch"
 """The plan of a line whose figures are watched, though it counts nothing that the tables know."""
 
+REPORTED = re.compile(r"^([\w./-]+: line \d+: +\d+ [A-Z][a-z]+(?: [a-z]+){0,2}(?: +\(core dumped\))?) {2,}\S.*", re.S)
+"""The end of a child, as bash reports it: behind it stands the command, whose words are none of the job's."""
+
 DEATH = re.compile(r"\b(?:has |have )?died\b|\b(?:is|are) dead\b")
 WATCHED = ("oss", "grad", "gnorm", "throughput")
 DIGITS_MATTER = (b"rrno", b"xit", b"Xid", b"signal", b" code")
@@ -436,6 +439,7 @@ class Story(Tracebacks):
 
     def _message(self, line, text):
         """Looks for everything a message can mean; answers the plan for its copies."""
+        text = REPORTED.sub(r"\1", text) if ": line " in text else text
         banner = self._banner(text)
         if banner and text.startswith("Started server process"):  # of the first it is a part that comes up late
             banner, self.served = self.served, True

@@ -236,7 +236,8 @@ BENIGN: "tuple[tuple[str, ...], ...]" = (
 )  # fmt: skip
 
 # A program is told by its signature; then only its own ready markers count (its libraries have markers too, earlier).
-# (id, role, pattern, program, words, source); words as above; roles: program, ready, start (a run begins), done, began (work begins).
+# (id, role, pattern, program, words, source); words as above; roles: program, ready, start (a run begins), done, began (work begins),
+# resumed, restarted and replaced (what had died runs again), met (the ranks found each other).
 MARKERS: "tuple[tuple[str, ...], ...]" = (
     ("vllm-is", "program", r"vLLM API server version|\(EngineCore|\(APIServer|\bvllm[./ ]|vLLM", "vllm", "vLLM|vllm|(EngineCore|(APIServer", "vllm"),
     ("sglang-is", "program", r"server_args=ServerArgs|\bsglang\b|Load weight (?:begin|end)\.|Capture cuda graph begin|Init torch distributed begin", "sglang", "sglang|ServerArgs|Load weight|Capture cuda|Init torch", "sglang"),

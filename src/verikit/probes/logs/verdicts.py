@@ -3,7 +3,7 @@
 from verikit.probes.logs import tables
 from verikit.probes.logs.ending import end_of
 from verikit.probes.logs.envelopes import Line
-from verikit.probes.logs.healing import counts, crash_loop, resolved
+from verikit.probes.logs.healing import counts, crash_loop, met, resolved
 from verikit.probes.logs.motion import idle, last_line, phase, progress, retry, times
 from verikit.probes.logs.outcome import done_of, ordered_stop, ready_of, trains
 from verikit.probes.logs.roots import last_said, root, suspect
@@ -22,12 +22,13 @@ def tell(story, forced=""):
     good = end.good if ready is None else end.leaves and end.line > ready["line"]
     ended = done or ({"line": end.line, "marker": "last-words"} if good else None)
     counting = [sign for sign in signs if counts(story, sign, ready, ended, stop)]
+    open_ = [sign for sign in signs if not met(story, sign)]
     failure = (
         _nan(story) or crash_loop(story) or root(story, signs, counting, lambda sign: resolved(story, sign, ready), end)
     )
     return {
         "failure": _shown(story, failure),
-        "suspect": None if failure else _shown(story, suspect(story, signs, stop, done, end)),
+        "suspect": None if failure else _shown(story, suspect(story, open_, stop, done, end)),
         "last_words": last_said(story, end),
         "signs": {"seen": story.signs.total, "resolved": sum(1 for sign in signs if resolved(story, sign, ready))},
         "ready": ready,
