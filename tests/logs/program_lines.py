@@ -287,6 +287,7 @@ LINES = [
 
 # (what it must not be, line): "ready", "done", "failure", "count"
 OPPOSITES = [
+    ("done", "Writing 318822 bytes to /scratch/out/part-00003.bin"),
     ("failure", '2023/03/18 05:01:31 [error] 29#29: *1 open() "/usr/share/nginx/html/favicon.ico" failed (2: No such file or directory), client: 172.17.0.1'),
     ("ready", '2023/03/18 05:01:31 [notice] 1#1: using the "epoll" event method'),
     ("ready", "2023/03/18 05:01:31 [notice] 1#1: start cache manager process 31"),

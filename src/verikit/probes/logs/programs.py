@@ -148,7 +148,7 @@ BENIGN = (
 )  # fmt: skip
 
 MARKERS = (
-    ("nbconvert-done", "done", r"\[NbConvertApp\] Writing \d+ bytes to \S|Writing \d+ bytes to \S", "", "", "nbconvert"),
+    ("nbconvert-done", "done", r"\[NbConvertApp\] Writing \d+ bytes to \S", "", "", "nbconvert"),
     ("rendezvous-met", "met", r"\[default\] Rendezvous complete for workers|Rendezvous complete for workers", "", "", "torch elastic agent"),
     ("bento-is", "program", r"Starting production HTTP BentoServer", "bentoml", "BentoServer", "BentoML"),
     ("torchserve-is", "program", r"org\.pytorch\.serve\.", "torchserve", "org.pytorch.serve", "TorchServe"),
