@@ -167,7 +167,6 @@ def test_crc_off_is_compared_by_digest_only(tmp_path):
     assert "digest=" in finding.reason
 
 
-@pytest.mark.skipif(not hasattr(torch.serialization, "skip_data"), reason="torch before 2.6")
 def test_skipped_data_is_a_hole(tmp_path):
     """
     A checkpoint saved under skip_data has records that were never filled, and fails at structure.

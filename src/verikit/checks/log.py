@@ -522,7 +522,7 @@ class _Case:
         begins = [("", self.facts.get("lines_before")), *(self.facts.get("begins") or ())]
         if line is None or any(number is None for _, number in begins):
             return line, ""
-        before, path = max((number, path) for path, number in begins if number < line)
+        before, path = max(((number, path) for path, number in begins if number < line), default=(0, ""))
         return line - before, path
 
     def _at(self, line: int | None) -> str:
