@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import tracemalloc
 
@@ -46,6 +47,30 @@ def looked(path, *depth, **options):
 
 def of_many(value):
     return {f"model.layers.{n}.mlp.down_proj.weight": torch.full((2, 3), value) for n in range(COUNT)}
+
+
+def sharded(folder, shards=16):
+    """Experts' weights, some two words longer than others' names, and an index that has all of them."""
+    names = [f"model.layers.{n % 61}.mlp.experts.{n // 61}.down_proj.weight_scale_inv" for n in range(COUNT)]
+    where = {}
+    for number in range(shards):
+        name = f"model-{number + 1:05d}-of-{shards:05d}.safetensors"
+        save_file({each: torch.zeros(2, 2) for each in names[number::shards]}, folder / name)
+        where.update(dict.fromkeys(names[number::shards], name))
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": where}))
+
+
+def test_memory_of_shards(tmp_path):
+    """
+    The same of a folder of shards, whose index has every name once more.
+    """
+    sharded(tmp_path)
+
+    facts, peak = looked(tmp_path)
+
+    assert facts["tensors"] == COUNT
+    assert not facts["faults"]
+    assert peak < EACH * COUNT
 
 
 @pytest.mark.parametrize("writer", WRITERS)

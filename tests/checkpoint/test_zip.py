@@ -56,6 +56,18 @@ def unread(data):
     return found
 
 
+def filled_in(data):
+    """
+    Whether a size that a local header leaves to the descriptor behind the record stands there after all, and is right:
+    of a record of 1 or 2 bytes one bit does that.
+    """
+    for entry in zipfile.ZipFile(io.BytesIO(data)).infolist():
+        sizes = struct.unpack_from("<2L", data, entry.header_offset + 18)
+        if entry.flag_bits & 8 and any(sizes) and set(sizes) <= {0, entry.file_size}:
+            return True
+    return False
+
+
 def examine(folder, data, **options):
     (folder / "model.pt").write_bytes(data)
     return examine_here(CheckpointIntact(folder / "model.pt", **options))
@@ -65,14 +77,15 @@ def examine(folder, data, **options):
 @given(data=st.data())
 def test_flip(tmp_path, whole, data):
     """
-    With any bit flipped in a record, or in a field that a loader reads, it does not pass at content depth.
+    With any bit flipped in a record, or in a field that a loader reads, it does not pass at content depth,
+    unless the field is right then.
     """
     at = data.draw(st.sampled_from(sorted(set(range(len(whole))) - unread(whole))))
     bit = data.draw(st.integers(0, 7))
     flipped = bytearray(whole)
     flipped[at] ^= 1 << bit
 
-    assert examine(tmp_path, flipped, depth="content").verdict is not PASS
+    assert examine(tmp_path, flipped, depth="content").verdict is not PASS or filled_in(bytes(flipped))
 
 
 @SMALL

@@ -49,8 +49,11 @@ def relate(layout, members):
         model_config.judge(layout, members)
 
 
-def parsed(file, limit):
-    """The value; `Broken` for what is no JSON; more than `limit` bytes are `bound_reached`, if both ends may be JSON's."""
+def parsed(file, limit, pairs=None):
+    """The value; `Broken` for what is no JSON; more than `limit` bytes are `bound_reached`, if both ends may be JSON's.
+
+    pairs: makes an object of its pairs, as json's `object_pairs_hook`.
+    """
     if file.size > limit:
         _ends(file)
         raise CannotSee("bound_reached", "it has {:,} bytes, of JSON at most {:,} are read".format(file.size, limit))
@@ -58,7 +61,9 @@ def parsed(file, limit):
     if not data.strip(b"\0"):
         raise Broken("empty", "it is empty" if not data else "it is all zeros")
     try:
-        return json.loads(data.decode("utf-8-sig"))
+        text = data.decode("utf-8-sig")
+        del data  # megabytes, with 10^5 tensors
+        return json.loads(text, object_pairs_hook=pairs)
     except (ValueError, RecursionError) as error:
         raise Broken("bad_header", "it is no JSON: %s" % error) from None
 

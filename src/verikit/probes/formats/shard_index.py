@@ -4,7 +4,6 @@ Source: transformers, `sharding.py` of huggingface_hub (`split_torch_state_dict_
 advisory: writers have left it out, rounded it and counted tied weights twice.
 """
 
-import json
 import posixpath
 import re
 
@@ -24,7 +23,8 @@ TIED = ("lm_head.weight", "embed_out.weight", "decoder.weight", "embed_tokens.we
 
 def structure(file, layout):
     """It is JSON with a map of names to files within the folder, none of them empty."""
-    value = json_file.parsed(file, LIMIT)
+    objects = _Objects()
+    value = json_file.parsed(file, LIMIT, objects.made)
     named = value.get("weight_map") if type(value) is dict else None
     if named is None:
         raise Broken("bad_header", "the index has no weight_map")
@@ -35,7 +35,8 @@ def structure(file, layout):
         raise Broken("bad_header", "its weight_map is empty")
     if not all(type(path) is str and path for path in named.values()):
         raise Broken("bad_header", "the weight_map has a name without a file")
-    _no_twice(file, named, layout)
+    if any(each is named for each in objects.twice):  # JSON keeps the last, silently
+        layout.fault("duplicate", "the weight_map has a name twice")
     layout.root = named
     layout.tree["weight_map"] = "mapping of %d" % len(named)
     total = (value.get("metadata") or {}).get("total_size") if type(value.get("metadata")) is dict else None
@@ -48,15 +49,22 @@ def structure(file, layout):
     layout.member("config.json", required=False, module="json_file")
 
 
-def _no_twice(file, named, layout):
-    """A name that stands twice in the map: JSON keeps the last, silently."""
-    pairs = []
-    json.loads(
-        file.at(0, file.size).decode("utf-8-sig"),
-        object_pairs_hook=lambda found: pairs.append(len(found)) or dict(found),
-    )
-    if len(named) not in pairs:
-        layout.fault("duplicate", "the weight_map has a name twice")
+class _Objects:
+    """Makes JSON objects; names of files, each of which stands there a thousand times, are kept once.
+
+    `twice`: the objects that have a name twice.
+    """
+
+    def __init__(self):
+        self._texts, self.twice = {}, []
+
+    def made(self, pairs):
+        """An object of its pairs."""
+        keep = self._texts.setdefault
+        found = {name: keep(value, value) if type(value) is str else value for name, value in pairs}
+        if len(found) < len(pairs):
+            self.twice.append(found)
+        return found
 
 
 def relate(layout, members):
