@@ -485,6 +485,24 @@ def local_extra(path, offset):
     return struct.unpack_from("<H", path.read_bytes(), offset + 28)[0]
 
 
+@pytest.mark.parametrize(
+    ("beside", "code", "verdict"),
+    [(True, 9, FAIL), (True, 4, FAIL), (False, 9, UNKNOWN), (True, 0xFF, UNKNOWN)],
+)
+def test_flax_extension_of_another(tmp_path, beside, code, verdict):
+    """
+    An extension that Flax hands on unread is damage beside arrays of its own; without any, or as a time of MessagePack's,
+    it is told as unknown.
+    """
+    strange = b"\xd6" + bytes([code]) + bytes(4)
+    array = w.packed_array((2,), "float32", bytes(8)) if beside else w.pack(1)
+
+    finding = look(w.raw(tmp_path / "x.msgpack", b"\x82" + w.pack("w") + array + w.pack("b") + strange))
+
+    assert finding.verdict is verdict
+    assert f"has the extension {code if code < 128 else -1}, which Flax does not write" in finding.reason
+
+
 @pytest.mark.parametrize("name", ["npy", "npz", "gguf", "onnx", "flax"])
 @quick
 @given(data=st.data())

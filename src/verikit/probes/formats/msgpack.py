@@ -10,7 +10,7 @@ import re
 
 from verikit.probes.formats import signs
 from verikit.probes.formats.cursor import Cursor
-from verikit.probes.formats.layout import BITS, Broken, elements
+from verikit.probes.formats.layout import BITS, MANY, Broken, elements
 from verikit.probes.place import CannotSee
 
 ITEMS = 4 << 20
@@ -35,6 +35,7 @@ def structure(file, layout):
     walk = _Walk(cursor, layout)
     walk.value((), 0)
     walk.chunked()
+    walk.strange()
     if cursor.offset != file.size:
         left = file.size - cursor.offset
         layout.fault("trailing", "{:,} bytes follow the value".format(left), cursor.offset)
@@ -54,7 +55,7 @@ def _one_byte(layout):
 
 class _Walk:
     def __init__(self, cursor, layout):
-        self.cursor, self.layout, self.items = cursor, layout, 0
+        self.cursor, self.layout, self.items, self.others = cursor, layout, 0, []
         self.cut_up, self.parts = (
             set(),
             {},
@@ -131,7 +132,8 @@ class _Walk:
     def extension(self, path, length):
         code = self.cursor.number(">b", "the type of an extension")
         if code not in (1, 2, 3):
-            self.layout.warn("bad_header", "%s has the extension %d, which Flax does not write" % (_name(path), code))
+            if len(self.others) < MANY:
+                self.others.append(("%s has the extension %d, which Flax does not write" % (_name(path), code), code))
             self.cursor.skip(length, "an extension")
             return
         end = self.cursor.offset + length
@@ -140,6 +142,17 @@ class _Walk:
         self.array(path, end, code)
         if self.cursor.offset != end:
             raise Broken("bad_size", "%s is packed in %d bytes too many" % (_name(path), end - self.cursor.offset), end)
+
+    def strange(self):
+        """Values that Flax would hand on unread: damage beside arrays of its own, otherwise perhaps another's format.
+
+        Negative extensions are MessagePack's own, such as times.
+        """
+        for what, code in self.others:
+            if code >= 0 and len(self.layout.tensors):
+                self.layout.fault("bad_header", what)
+            else:
+                self.layout.unseen("unsupported", what + ": what it holds is not known here")
 
     def array(self, path, end, code):
         """(shape, dtype, bytes), or (real, imaginary): a value of its own within the extension."""
