@@ -3,6 +3,21 @@
 
 # (row, line)
 LINES = [
+    ('rust-panic-hook', '2026-04-22T05:12:22.713591Z ERROR qdrant::startup: Panic occurred in file /qdrant/lib/collection/src/shards/replica_set/mod.rs at line 318: Failed to load local shard "./storage/collections/pool/0"'),
+    ('rust-panic-stack', '2026-04-22T05:12:22.713491Z ERROR qdrant::startup: Panic backtrace: '),
+    ('luigi-failed', 'This progress looks :( because there were failed tasks'),
+    ('luigi', '2026-03-09 05:02:31,400 luigi-interface[7710] INFO: [pid 7715] Worker Worker(salt=4410228713, workers=3, host=prep-02, username=mix, pid=7710) done      CleanSource(source=wiki)'),
+    ('xla-remat', "2025-06-04 22:31:49.610220: W external/xla/xla/hlo/transforms/simplifiers/hlo_rematerialization.cc:3021] Can't reduce memory use below 61.20GiB (65712881664 bytes) by rematerialization"),
+    ('xla-slow', '2025-06-04 22:31:21.448100: E external/xla/xla/service/slow_operation_alarm.cc:73] Constant folding an instruction is taking > 1s:'),
+    ('xla-slow', '2025-06-04 22:31:24.002911: E external/xla/xla/service/slow_operation_alarm.cc:140] The operation took 3.554812101s'),
+    ('nextflow-again', "[31/77061e] NOTE: Process `EMBED (2)` terminated for an unknown reason -- Likely it has been terminated by the external system -- Execution is retried (1)"),
+    ('nextflow-again', "[cc/75d162] NOTE: Process `PLOT (1)` terminated with an error exit status (1) -- Error is ignored"),
+    ('nextflow-done', '-[acme/variant-embed] Pipeline completed successfully, but with errored process(es) -'),
+    ('python-warning', '/env/lib/python3.11/site-packages/sklearn/linear_model/_sag.py:348: ConvergenceWarning: The max_iter was reached which means the coef_ did not converge'),
+    ('fits-counted', '360 fits failed out of a total of 1080.'),
+    ('fits-failed', '240 fits failed with the following error:'),
+    ('sklearn-cv', '[CV 3/5] END clf__C=10, clf__penalty=l1, clf__solver=saga;, score=0.782 total time=   2.5s'),
+    ('sklearn-cv', '[CV] END ......................................C=1, gamma=0.1; total time=   0.0s'),
     ('fairseq-json', '2026-01-14 06:03:46 | INFO | train_inner | {"epoch": 1, "update": 0.1, "loss": "10.780", "num_updates": "900"}'),
     ("fairseq", "2025-04-02 01:28:37 | INFO | train_inner | epoch 001:   3000 / 5541 loss=9.900, nll_loss=9.200, ppl=1401.96, num_updates=2994"),
     ("trtllm-assert", "[08/05/2025-16:01:22] [TRT-LLM] [RANK 0] [E] Failed to initialize executor on rank 0: [TensorRT-LLM][ERROR] Assertion failed: Error occurred when running GEMM!"),
@@ -287,6 +302,9 @@ LINES = [
 
 # (what it must not be, line): "ready", "done", "failure", "count"
 OPPOSITES = [
+    ('done', 'This progress looks :( because there were failed tasks'),
+    ('done', 'ERROR ~ Pipeline completed with errors'),
+    ('ready', '{"lv": "I", "ev": "hub.start", "listen": "0.0.0.0:5055"}'),
     ("done", "Writing 318822 bytes to /scratch/out/part-00003.bin"),
     ("failure", '2023/03/18 05:01:31 [error] 29#29: *1 open() "/usr/share/nginx/html/favicon.ico" failed (2: No such file or directory), client: 172.17.0.1'),
     ("ready", '2023/03/18 05:01:31 [notice] 1#1: using the "epoll" event method'),

@@ -53,6 +53,9 @@ FEW_STEPS, AVERAGE_STEPS, AVERAGE_MOST = 5, 3.0, 7200.0
 BUSY = 0.05
 """Cores in use from which a silent process counts as computing."""
 
+OWN_LINES = ("mark", "time", "born")
+"""Ties to a run by which no line that is judged is an earlier one's."""
+
 ORDERED = (-15, -2, 143, 130)
 """Exit statuses of a process that was told to stop: SIGTERM and SIGINT, as the kernel and as shells tell them."""
 
@@ -234,6 +237,8 @@ class _Case:
 
     def _failed(self) -> Finding | None:
         failure = self.text["failure"]
+        if failure is None and self.check.since is not None and self.facts["tied"] in OWN_LINES:
+            failure = self.text["fallen"]  # by a supervisor, since the launch: no earlier run's
         if failure is None and self.dead and not self._finished():
             failure = self.text["suspect"]
         if failure is None or self._of_earlier_run():

@@ -6,6 +6,7 @@ The module of each topic adds its own to the list that `kit` holds.
 from __future__ import annotations
 
 from logs.samples import (
+    again,
     devices,
     ends,
     errors,
@@ -40,6 +41,7 @@ TOPICS = (
     shapes,
     texts,
     twists,
+    again,
 )
 
 __all__ = ["SAMPLES", "TOPICS"]

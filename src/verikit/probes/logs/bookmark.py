@@ -32,7 +32,7 @@ PLAIN = (
     "hosts",
 )
 LISTS = ("progress", "markers", "stops", "signs")
-ALSO = ("retry_forms", "trace_excuse", "torn")
+ALSO = ("retry_forms", "trace_excuse", "torn", "fell")
 ROWS = {row[0]: row for row in PROGRESS}
 
 

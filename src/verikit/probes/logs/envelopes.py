@@ -28,6 +28,7 @@ ENVELOPES = (
         + r" +(?:\d+ +)?[\w./+-]+:\d+\](?: \[[^\]]*?[Rr]ank (?P<rank>\d+)\])? ?",
     ),
     ("epoch", r"(?P<level>[IWEF])0000 00:00:\d+\.\d+ +\d+ [\w./-]+:\d+\] ?"),
+    ("tensorflow", r"(?P<level>[IWEF]) [\w./+-]+\.(?:cc|cpp|cxx|cu|h):\d+\] ?"),
     ("jupyter", r"\[(?P<level>[IWECD]) \d{4}-\d\d-\d\d " + _TIME + r"(?: [\w.]+)?\] ?"),
     ("sglang", r"\[" + _DAY + r" " + _TIME + r"(?: (?:DP|PP|TP|EP)\d+)* (?:DP|PP|TP|EP)(?P<rank>\d+)\] ?"),
     ("ray-core", r"\[" + _DAY + r" " + _TIME + r" (?P<level>[IWEF]) \d+ \d+\] (?:\(\w+\) )?[\w./]+:\d+: ?"),
@@ -60,6 +61,14 @@ ENVELOPES = (
     ("log4j-main", r"main [a-z]\w*(?:\.\w+){2,8} - "),
     ("kernel", r"(?:[\w.-]+ )?kernel: ?"),
     ("syslog", r"[^\W\d]{3,5}\.? [ \d]\d " + _TIME + r" [\w.-]+ (?:kernel|[\w./@-]+(?:\[\d+\])?): ?"),
+    (
+        "syslog-iso",
+        r"\d{4}-\d\d-\d\dT"
+        + _TIME
+        + r"(?:Z|[+-]\d\d:?\d\d) (?!"
+        + _LEVEL.replace("?P<level>", "?:")
+        + r"\b)[\w.-]+ (?:kernel|[\w./@-]+\[\d+\]): ?",
+    ),
     ("node", r"(?:[a-z][a-z0-9]*(?:-[a-z0-9]+)*-\d+|(?:node|gpu|worker|host|rank|ip)-?[\d-]+): "),
     ("stream", r"(?:stderr|stdout|STDERR|STDOUT): "),
     (
@@ -77,6 +86,10 @@ ENVELOPES = (
         r"(?:[^\W\d]{2,9}\.?,? )?(?:\d\d?\.? [^\W\d]{3,9}\.?,? (?:\d{4},? )?)?\d\d:\d\d(?::\d\d)?(?=[ \t])[ \t](?:\| ?|- )?",
     ),
     ("horovod", r"\[" + _DAY + " " + _TIME + r": (?P<level>[IWEF]) [\w./-]+:\d+\] "),
+    (
+        "compact-time",
+        r"\d{8}[-T_]\d{6}(?:[.,]\d{1,6})?Z? (?:(?:(?P<level>[DIWEFC])|-) (?=\S))?(?:\[[\w.-]{1,40}\]:? )?",
+    ),
     ("time-colon", r"\d{4}-\d\d-\d\d:" + _TIME + " "),
     ("source-level", r"[a-z_]\w{0,40} \| " + _LEVEL + " - "),
     (
@@ -149,11 +162,11 @@ _COMPILED = tuple((name, re.compile(pattern)) for name, pattern in ENVELOPES)
 
 # Which rows can begin with a character: most lines try a handful instead of all.
 _STARTS = {
-    "cri": "0123456789", "klog": "[<", "glog": "[IWEFCD", "epoch": "IWEF", "jupyter": "[", "sglang": "[",
+    "cri": "0123456789", "klog": "[<", "glog": "[IWEFCD", "epoch": "IWEF", "tensorflow": "IWEF", "jupyter": "[", "sglang": "[",
     "bracketed-level-time": "[", "celery": "[", "nemo": "[", "redis": "0123456789", "buildkit": "#", "worker": "(", "worker-rank": "(", "ray-daemon": "(", "rank": "[", "mpirun": "[",
     "number-before": "[", "numbered": "[", "srun": " 0123456789", "pod": "[", "bracketed-time": "[",
-    "bracketed-clock": "[", "time": "0123456789", "clock": "0123456789", "uptime": "0123456789", "level-bracket": "[",
-    "level-name": "[", "tag-level": "[", "tag": "[", "level": " TDINSWECFdiwefc", "place": "[", "bracket-name": "[", "basic": "TDINSWECFdiwefc", "logfmt": "tlc", "log4j-main": "m", "horovod": "[", "time-colon": "0123456789", "source-level": "abcdefghijklmnopqrstuvwxyz_", "trt": "[", "ray-cli": "VSPIWE", "tag-time": "[", "espnet": "(", "transformers": "[", "composer": "r", "submitit": "s", "d2": "[", "padded-level": "[", "level-source": "[", "airflow-day": "[", "airflow": "{", "postgres": "[", "k8s-event": "0123456789", "k8s-describe": "NW", "spring": " TDINSWECFdiwefc", "place-go": "s", "date": "SMTWF", "stream": "sS",
+    "bracketed-clock": "[", "time": "0123456789", "clock": "0123456789", "uptime": "0123456789", "syslog-iso": "0123456789", "level-bracket": "[",
+    "level-name": "[", "tag-level": "[", "tag": "[", "level": " TDINSWECFdiwefc", "place": "[", "bracket-name": "[", "basic": "TDINSWECFdiwefc", "logfmt": "tlc", "log4j-main": "m", "horovod": "[", "time-colon": "0123456789", "compact-time": "0123456789", "source-level": "abcdefghijklmnopqrstuvwxyz_", "trt": "[", "ray-cli": "VSPIWE", "tag-time": "[", "espnet": "(", "transformers": "[", "composer": "r", "submitit": "s", "d2": "[", "padded-level": "[", "level-source": "[", "airflow-day": "[", "airflow": "{", "postgres": "[", "k8s-event": "0123456789", "k8s-describe": "NW", "spring": " TDINSWECFdiwefc", "place-go": "s", "date": "SMTWF", "stream": "sS",
     "level-logger": "-", "rsync-bar": " 0123456789", "node": "abcdefghijklmnopqrstuvwxyz",
 }  # fmt: skip
 # Of rows that begin with a bracket: whether a digit (0), a letter (a) or a blank ( ) is the next character.
@@ -289,9 +302,15 @@ def _number(text):
     return int(text) if text is not None and len(text) < 10 else None
 
 
+DEALT_WITH = re.compile(
+    r"(?i)(?:will )?(?:be )?(?:skip|retr[yi]|ignor|fall|fell|re-?fetch|fetch\w* again|try\w* again|again|stor|keep|kept|quarantin|re-?queue|re-?schedul|continu|replac|default|use|using|drop|switch|next)"
+)
+"""What a record names as its action, where the job goes on."""
+
 _NO_FIGURE = ("ts", "time", "timestamp", "pid", "line", "lineno", "line_number", "thread", "process")
 MESSAGE_KEYS = ("message", "msg", "event", "text", "log", "body", "ev", "evt", "action", "m", "status", "state")
 DETAIL_KEYS = ("status", "state", "result", "detail", "details", "reason", "why", "cause", "path", "file", "key")
+LEVEL_KEYS = ("level", "levelname", "severity", "lvl", "lv", "log_level", "loglevel", "sev")
 TRACE_KEYS = ("exc_info", "exception", "traceback", "stack_trace", "stack", "error", "err")
 
 
@@ -313,7 +332,7 @@ def from_json(text):
     trace = next((inner[key] for key in TRACE_KEYS if isinstance(inner.get(key), str) and inner[key]), None)
     if message is None and trace is None and not any(key in row for key in ("step", "loss", "iteration", "epoch")):
         return text, 0
-    name = row.get("level") or row.get("levelname") or row.get("severity") or row.get("lvl") or ""
+    name = next((row[key] for key in LEVEL_KEYS if row.get(key)), "")
     target = row.get("target")
     front = (
         "%s: " % target if (isinstance(target, str) and "::" in target) or target == "text_generation_launcher" else ""
@@ -322,4 +341,14 @@ def from_json(text):
     details = ["%s: %s" % (key, inner[key][:300]) for key in DETAIL_KEYS if isinstance(inner.get(key), str)]
     details = [one for one in details if message is None or one.split(": ", 1)[1] != message]
     body = " ".join([front + (message or "").rstrip("\n"), *details, *figures[:16]])
-    return (body + "\n" + trace if trace else body), LEVELS.get(str(name).upper(), 0)
+    level = LEVELS.get(str(name).upper(), 0)
+    if level == 40 and _taken_care_of(inner):
+        level = 30
+    return (body + "\n" + trace if trace else body), level
+
+
+def _taken_care_of(row):
+    """Whether a record itself says that its failure ends nothing, or what is done about it."""
+    if row.get("optional") is True or row.get("fatal") is False or row.get("handled") is True:
+        return True
+    return any(isinstance(row.get(key), str) and DEALT_WITH.match(row[key]) for key in ("action", "resolution"))

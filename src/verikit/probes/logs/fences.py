@@ -14,6 +14,9 @@ LINES = 400
 
 OPEN, CLOSE = re.compile(tables.FENCE_OPEN + r"\s*$"), re.compile(tables.FENCE_CLOSE + r"\s*$")
 TURN_BEGINS, TURN_ENDS = re.compile(tables.TURN_BEGINS), re.compile(tables.TURN_ENDS)
+LED = re.compile(r"(\w[\w.-]{0,30}:? )(?=-{3,} .*-{3,}$|={3,} .*={3,}$)")
+"""A program's name before a fence that is ruled on both sides, behind a time: what stands between comes without either."""
+
 RULED, LANGUAGE = re.compile(r"(?:-{20,}|={20,})$"), re.compile(r"```+\w")
 BOXES = "╭┌"
 OF_TEXT = ("level", "basic")
@@ -22,14 +25,19 @@ OF_TEXT = ("level", "basic")
 
 def opened(line, stripped):
     """The `Fence` that a line opens; None if it opens none."""
-    bare = all(name in OF_SPEAKERS for name in line.dressed)
+    bare, ruled, lead = all(name in OF_SPEAKERS for name in line.dressed), False, ""
+    if not bare and stripped.endswith(("---", "===")):
+        led = LED.match(stripped)
+        lead = led.group(1) if led else ""
+        stripped = stripped[len(lead) :]
+        bare = ruled = stripped.startswith(("---", "==="))
     box = stripped[0] in BOXES  # drawn by a program, which may say when
     if bare and stripped.startswith(("[prompt] ", "[response] ")):
         return Fence(line, "[")  # verl prints a rollout so, up to its `[score]`
     named = stripped.endswith(">>>")  # as `sample 3 >>>`, and `<<<` behind the text
     if (box or named or (stripped[0] in "`~<-=>[" and bare)) and len(stripped) < 200 and OPEN.match(stripped):
         begins = ">" if named else stripped[:2] if stripped[:2] in tables.FENCE_ENDS else stripped[0]
-        return Fence(line, tables.FENCE_ENDS[begins])
+        return Fence(line, tables.FENCE_ENDS[begins], lead, ruled)
     turn = "<" in stripped and TURN_BEGINS.search(stripped)
     return Fence(line, "") if turn and not TURN_ENDS.search(stripped, turn.end()) else None
 
@@ -37,7 +45,8 @@ def opened(line, stripped):
 class Fence:
     """An open fence: `first`, the line that opened it, and the `rows` behind it, to be read after all if nobody closes it."""
 
-    def __init__(self, line, ends):
+    def __init__(self, line, ends, lead="", ruled=False):
+        self.lead, self.ruled = lead, ruled
         self.first, self.ends, self.dressed, self.rows = line.number, ends, list(line.dressed), []
         text = line.text.strip()
         turn = TURN_BEGINS.search(text)
@@ -50,6 +59,9 @@ class Fence:
             return TURN_ENDS.search(stripped) is not None
         if RULED.match(stripped) and not self.numbered:
             return False
+        if self.lead and not stripped.startswith(self.lead):
+            return False
+        stripped = stripped[len(self.lead) :]
         return stripped.startswith(self.ends) and CLOSE.match(stripped) is not None
 
     def begins_again(self, stripped):
@@ -61,6 +73,7 @@ class Fence:
     def broken_by(self, line):
         """Whether the program speaks again."""
         others = any(name not in OF_TEXT and name not in self.dressed for name in line.dressed)
+        others = others or (self.ruled and line.dressed == self.dressed)
         return others or line.number - self.first > LINES
 
     def add(self, line):

@@ -11,9 +11,10 @@ import re
 from verikit.probes.logs import tables
 from verikit.probes.logs.complaints import TOOL
 from verikit.probes.logs.ending import folded
-from verikit.probes.logs.motion import moved
+from verikit.probes.logs.motion import lead, moved
 from verikit.probes.logs.outcome import same_unit
 from verikit.probes.logs.roots import EXITED, can_do_without, caught, went_on
+from verikit.probes.logs.story import FALLS
 from verikit.probes.logs.tracebacks import CAUSES, EFFECTS, by_exit, sign_of
 
 HEALS_FATAL = 20
@@ -165,8 +166,10 @@ def resolved(story, sign, ready):
         enough = HEALS_FATAL if among else HEALS_MAIN
         if sign["frame"] and sign["frame"]["file"] in ("<string>", "<stdin>"):
             return moved(story, sign["end"], enough)  # a question that a script asks of an interpreter (`python -c`)
-        return moved(story, sign["end"], enough, known=True) or moved(story, sign["end"], HEALS_FATAL)
-    return moved(story, sign["end"], 1)
+        own = lead(story, sign["first"])  # the parts of the script around it go on without it
+        return moved(story, sign["end"], enough, known=True, name=own) or moved(story, sign["end"], HEALS_FATAL)
+    # That a script counts the next of its parts says nothing of the program that was not there.
+    return moved(story, sign["end"], HEALS_RESUMED if sign["id"] == "not-found" and not can_do_without(sign) else 1)
 
 
 def _heals_by_being_up(story, sign, ready):
@@ -221,6 +224,14 @@ def crash_loop(story):
         if len(told) == enough and not _came_to_something(story, told):
             return _first_death(story, told)
     return None
+
+
+def fallen(story):
+    """What the runs before this one died of, each of the same and again, where this one has not come further."""
+    if len(story.fell) < FALLS or any(event[2] != "said" and not event[6] for event in story.progress):
+        return None
+    words = "%s; so ended each of the last %d starts" % (story.fell[-1]["text"].strip()[:240], len(story.fell))
+    return dict(story.fell[-1], what=words)
 
 
 def _came_to_something(story, told):

@@ -26,6 +26,9 @@ STANDING = 0.9
 
 STANDING_LINES = 200
 
+RECENT = 20
+"""The last counts of work before a line, of which most tell what was being done."""
+
 CYCLE = 4
 """Sentences that may take turns in saying the same."""
 
@@ -58,15 +61,15 @@ def times(story):
     return {"last": list(last) if last else None}
 
 
-def moved(story, number, wanted, until=None, known=False):
+def moved(story, number, wanted, until=None, known=False, name=None):
     """Whether a counter of work went on behind a line (and before another): beyond what it had reached, or up again from below.
 
-    known: only of counters that had counted before it; others may be another program's.
+    known: only of counters that had counted before it; others may be another program's.  name: only of that one.
     """
-    reached, later = {}, {}
+    reached, later, only = {}, {}, name
     for event in story.progress:
         line, name, _role, value, whole, stage, _setup, _ = event
-        if until is not None and line >= until:
+        if (until is not None and line >= until) or only not in (None, name):
             continue
         key = (name, whole)
         if line <= number:
@@ -94,19 +97,25 @@ def moved(story, number, wanted, until=None, known=False):
     return moved >= wanted
 
 
+def lead(story, number):
+    """The name of the counter that most of the last work before a line was counted by; None where there was none."""
+    before = [event[1] for event in story.progress if event[0] < number and not event[6]][-RECENT:]
+    return max(reversed(before), key=before.count, default=None)
+
+
 def progress(story):
     work = [event for event in story.progress if not event[6]]
     last, first = (story.progress[-1] if story.progress else None), (work[0] if work else None)
     if last is None:
         return {"count": 0, "work": 0}
-    lead = work[-1] if work else last
-    values = [event for event in story.progress if event[1] == lead[1] and event[4] == lead[4]]
+    counted = work[-1] if work else last
+    values = [event for event in story.progress if event[1] == counted[1] and event[4] == counted[4]]
     stamps = [clock.stamp(event[7]) for event in values[-12:]]
     gaps = [clock.between(one, two) for one, two in zip(stamps, stamps[1:])]
     gaps = sorted(gap for gap in gaps if gap is not None and gap >= 0)
     now = times(story)["last"]
     # Time by the log's own clock since anything moved: lines that came later are heartbeats.
-    quiet = clock.between(clock.stamp(lead[7] if work else last[7]), tuple(now)) if now else None
+    quiet = clock.between(clock.stamp(counted[7] if work else last[7]), tuple(now)) if now else None
     moved = _moved_last(values)
     steady = clock.between(clock.stamp(moved[7]), tuple(now)) if now else clock.bar(values[-1][7]) - clock.bar(moved[7])
     return {
@@ -114,12 +123,12 @@ def progress(story):
         "work": len(work),
         "line": last[0],
         "first_line": first[0] if first else last[0],
-        "counter": lead[1],
-        "role": lead[2],
-        "value": lead[3],
-        "of": lead[4],
+        "counter": counted[1],
+        "role": counted[2],
+        "value": counted[3],
+        "of": counted[4],
         "complete": _whole(story, work),
-        "excerpt": lead[7].strip()[:160],
+        "excerpt": counted[7].strip()[:160],
         "cadence": gaps[len(gaps) // 2] if gaps else None,
         "quiet": max(0.0, quiet) if quiet is not None else None,
         "still": max(0.0, steady) if steady is not None else None,

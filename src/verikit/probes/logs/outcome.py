@@ -18,7 +18,10 @@ SENTENCES = 10
 END_LINES = 60
 """Lines that may follow the marker of an end: summaries, warnings of libraries being torn down."""
 
-UNIT, SPEAKER = re.compile(r"([\w@.-]+)\.service\b"), re.compile(r"\d\d:\d\d:\d\d \S+ ([\w@.-]+)\[\d+\]: ")
+UNIT, SPEAKER = (
+    re.compile(r"([\w@.-]+)\.service\b"),
+    re.compile(r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)? \S+ ([\w@.-]+)\[\d+\]: "),
+)
 LOST, CUT_OFF = re.compile(tables.LOST), re.compile(r"BrokenPipe|ConnectionReset|EOFError|Bad file descriptor")
 NOUGHT = re.compile(r"\b(?:status|code|rc|exit)[ =:]+0(?:\W*$|, )")
 DETAIL = re.compile(r"[ \t]*[-+~*#] |[ \t]")

@@ -7,6 +7,8 @@ whose beginning it has.  Every row has a line of its program, and the opposite, 
 """
 
 SIGNS = (
+    ("rust-panic-hook", "root", r"Panic occurred in file \S{1,300} at line \d+: ", "python_exception", "", "Qdrant startup.rs"),
+    ("luigi-failed", "messenger", r"This progress looks :\(", "python_exception", "", "luigi execution_summary.py"),
     ("nginx-bind", "root", r"nginx: \[emerg\] bind\(\) to \S{1,80} failed \(98|\[emerg\] \d+#\d+: bind\(\) to \S{1,80} failed \(98", "address_in_use", "", "nginx"),
     ("nginx-emerg", "root", r"nginx: \[emerg\] |\[emerg\] \d+#\d+: ", "config_error", "nginx -t tells the file and line", "nginx"),
     ("redis-bind", "root", r"Warning: Could not create server TCP listening socket \S{1,80} bind: Address already in use", "address_in_use", "", "redis"),
@@ -118,6 +120,13 @@ SIGNS = (
 )  # fmt: skip
 
 BENIGN = (
+    ("nextflow-again", "line", r"^(?:\[[0-9a-f]{2}/[0-9a-f]{6}\] )?NOTE: Process `[^`\n]{1,120}` terminated .{1,160} -- (?:Execution is retried|Error is ignored)", "NOTE", "", "Nextflow TaskProcessor"),
+    ("python-warning", "line", r"^\S{1,300}\.py:\d+: \w{0,40}Warning: ", "Warning", "", "Python warnings.py"),
+    ("fits-counted", "line", r"^\d+ fits failed out of a total of \d+|^If these failures are not expected|^Below are more details about the failures", "fail", "", "scikit-learn _validation.py"),
+    ("fits-failed", "trace", r"^\d+ fits failed with the following error:", "fits", "", "scikit-learn _validation.py"),
+    ("rust-panic-stack", "line", r"^(?:[\w:]{1,60}: )?Panic backtrace:", "Panic", "", "Qdrant startup.rs"),
+    ("xla-remat", "line", r"^Can't reduce memory use below [\d.]+", "memory", "", "XLA hlo_rematerialization.cc"),
+    ("xla-slow", "line", r"^(?:Constant folding an instruction is taking|The operation took [\d.]+s|\[Compiling module |Very slow compile|\*{20,}$)", "", "", "XLA slow_operation_alarm.cc"),
     ("nbformat-invalid", "line", r"^(?:Notebook JSON is invalid|Failed validating '\w+' in )", "alid", "", "nbformat"),
     ("triton-probe", "contain", r"^A matching Triton is not available", "Triton", "", "xformers"),
     ("hf-missing-keys", "line", r"^There were (?:missing|unexpected) keys in the checkpoint model loaded", "keys", "", "transformers"),
@@ -148,6 +157,7 @@ BENIGN = (
 )  # fmt: skip
 
 MARKERS = (
+    ("nextflow-done", "done", r"-\[[^\]\n]{1,80}\] Pipeline completed successfully", "", "", "nf-core"),
     ("nbconvert-done", "done", r"\[NbConvertApp\] Writing \d+ bytes to \S", "", "", "nbconvert"),
     ("rendezvous-met", "met", r"\[default\] Rendezvous complete for workers|Rendezvous complete for workers", "", "", "torch elastic agent"),
     ("bento-is", "program", r"Starting production HTTP BentoServer", "bentoml", "BentoServer", "BentoML"),
@@ -229,6 +239,8 @@ MARKERS = (
 )  # fmt: skip
 
 PROGRESS = (
+    ("sklearn-cv", "item", r"^\[CV(?: \d+/\d+)?[^\]\n]{0,40}\] END(?P<n>) ", "CV", "", "scikit-learn _validation.py"),
+    ("luigi", "item", r"\bWorker Worker\([^)\n]{1,200}\) done (?P<n>)", "luigi|Worker", "", "luigi worker.py"),
     ("gin", "serve", r"^\[GIN\] [\d/]{10} - [\d:]{8} \| 200 \| {1,20}\S{1,20} \| {1,20}\S{1,60} \| POST (?P<n>)", "", "", "Ollama"),
     ("mmengine", "step", r"^Epoch(?:\(train\) {1,4}|\(val\) {1,4}| )\[(?P<epoch>\d+)\]\[ *(?P<n>\d+)/ *(?P<of>\d+)\]", "Epoch", "", "MMEngine"),
     ("mmengine-iter", "step", r"^Iter(?:\(train\)|\(val\))? \[ *(?P<n>\d+)/ *(?P<of>\d+)\]", "Iter", "", "MMEngine"),

@@ -28,6 +28,11 @@ BAR = re.compile(rb"\|(?:\xe2\x96[\x80-\x9f]|[ #=>.-])*\|")
 BLANKS = re.compile(rb"[ \t]+")
 UNIT = re.compile(rb" ?(?:[mun]?s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?:\b|(?=\d))")
 NO_WORK = re.compile(tables.NO_WORK)
+ILL = re.compile(
+    rb"(?i)\b\w{0,24}(?:err|fail|retr|timeout|dead|died|kill|crash|drop|reject)\w{0,16}[\"']?[:= ][ \"']*$"
+)
+"""What names a tally of what went wrong: that it grows is no work."""
+
 CLOCK, FLOAT, WHOLE = "clock", "float", "whole"
 
 
@@ -39,7 +44,7 @@ def key_of(raw):
 class Sentence:
     """One sentence: how often it came, when a figure of it last changed, which figures grow, and since when they are nan.
 
-    kinds: of each figure, by the first copy: "clock" (a time, a duration, what envelopes hold), "float" or "whole".
+    kinds: of each figure, by the first copy: "clock" (a time, a duration, an envelope's, a tally of failures), "float" or "whole".
     """
 
     def __init__(self, number, raw, kinds, works):
@@ -127,7 +132,7 @@ def kinds_of(raw, prefix):
         start, end = found.span()
         before, behind = raw[max(0, start - 2) : start], raw[end : end + 2]
         dated = (before[-1:] in b":-" and before[:1].isdigit()) or (behind[:1] in b":-" and behind[1:].isdigit())
-        if start < prefix or (dated and before + behind) or UNIT.match(raw, end):
+        if start < prefix or (dated and before + behind) or UNIT.match(raw, end) or ILL.search(raw[:start]):
             kinds.append(CLOCK)
         else:
             kinds.append(WHOLE if found.group().isdigit() else FLOAT)

@@ -12,7 +12,7 @@ import re
 
 from verikit.probes.logs import clock, tables
 from verikit.probes.logs.complaints import LOOKED_AT, cured_by, excuses, ill, kind_of_words, status
-from verikit.probes.logs.ending import HEADS, head_of, short_of
+from verikit.probes.logs.ending import HEADS, folded, head_of, short_of
 from verikit.probes.logs.envelopes import LEVELS, LONGEST, Line, decode, plain, undress
 from verikit.probes.logs.fences import opened
 from verikit.probes.logs.figures import Figures, number_of
@@ -37,6 +37,7 @@ from verikit.probes.logs.rows import (
 from verikit.probes.logs.sentences import FIGURE, MOST, NO_WORK, Lost, Sentence, key_of, kinds_of
 from verikit.probes.logs.tracebacks import (
     BARE,
+    CAUSES,
     HEADER,
     MESSAGE_LINES,
     PID,
@@ -99,6 +100,11 @@ PREFIX = re.compile(r"(?:[\w./<>-]{1,60}: ){1,2}|what\(\): {1,2}|[\w.-]{1,20} {2
 ITEM = re.compile(
     r"(?!(?i:rank|worker|node|gpu|proc|host|pid|task|job|actor|learner|trainer|replica|engine|server|shard|pod|container|rollout))[\w.-]+[/#\[]\d+\]?: "
 )
+TALLY = re.compile(
+    r"(?i)\b\w{0,24}(?:err|fail|retr|timeout|dead|died|kill|crash|drop|reject|alive)\w{0,16}[\"']?[:=][ \"']*[\d.]+%?(?=[,;)}\s]|$)"
+)
+"""One field of a record that tells how much went wrong, or who lives: beside others it is none of what the record is about."""
+
 NONE = re.compile(
     r"\b\w*(?:[Ff]ail|[Ee]rr|[Rr]etr|[Tt]imeout)\w*\W{1,4}0(?![\d.])|(?<![\d.])0 \w*(?:[Ff]ail|[Ee]rr|[Rr]etr|[Tt]imeout)\w*"
 )
@@ -132,6 +138,9 @@ RECENT = 20
 
 HEARD, HEARD_BYTES = 200, 400
 """Lines in forms new to the run that are kept, the last of them, and how much of each: a cause is said before its effects."""
+
+FALLS = 3
+"""Runs in a row that came to nothing by the same cause, from which the next is no new start."""
 
 LOUD = 500
 """Signs of failure behind which a line of level ERROR is no longer searched through."""
@@ -168,6 +177,7 @@ class Story(Tracebacks):
         self.opening, self.last_form, self.last = [], None, 0
         self.waiting = collections.deque(maxlen=WAITING)
         self.lines, self.forms, self.tail, self.at_end, self.counted, self.runs = 0, {}, [], True, True, 0
+        self.fell = []  # the cause that ended each of the last runs, as long as it was the same and they came to nothing
         self.hosts = None  # shapes of the names that a launcher puts before each line, once they have been looked for
         # How many forms were examined, those that were not, and the plans that an earlier look made, by the forms' digests.
         self.met, self.passed_over, self.recalled = 0, [], {}
@@ -175,6 +185,7 @@ class Story(Tracebacks):
 
     def reset(self, number):
         """A run begins: what was told before belongs to an earlier one."""
+        self.fell = self._fell() if self.runs else []
         self.forget()
         self.progress, self.markers, self.stops = Kept(), Kept(), Kept()
         self.retry_forms, self.fences, self.figures, self.sentences, self.lost = {}, {}, Figures(), {}, Lost()
@@ -183,6 +194,17 @@ class Story(Tracebacks):
         self.runs += 1
         self.programs, self.wanted_ready, self.elastic = {}, None, {}
         self.served, self.tests = False, 0  # whether a server process was started; where tests began
+
+    def _fell(self):
+        """`fell` with the run that is over."""
+        for block in list(self.blocks.values()):
+            self._close(block)
+        causes = [sign for sign in self.signs if sign["role"] in CAUSES and not sign["contained"]]
+        done = any(event[2] != "said" and not event[6] for event in self.progress)
+        if not causes or done or any(row[1] == "ready" for row in self.markers):
+            return []
+        words = [folded(sign["text"][:HEARD_BYTES]) for sign in (*self.fell[-1:], causes[-1])]
+        return [*(self.fell[-FALLS:] if words[0] == words[-1] else ()), causes[-1]]
 
     # Reading.
 
@@ -341,12 +363,18 @@ class Story(Tracebacks):
         prefix = max(0, len(raw) - len(line.text.encode("utf-8", "replace")))
         works = re.search("[A-Za-z]", line.text) and not (
             TITLE.match(line.text)
-            or NO_WORK.search(NONE.sub("", line.text))
+            or NO_WORK.search(NONE.sub("", self._but_tallies(line.text)))
             or QUANTITIES.search(line.text)
             or ROW.match(line.text.strip())
         )
         self.sentences[key] = Sentence(number, raw, kinds_of(raw, prefix), bool(works))
         return True
+
+    @staticmethod
+    def _but_tallies(text):
+        """A record without the fields that tell of failures, if it has other figures as well."""
+        rest = TALLY.sub("", text)
+        return rest if re.search(r"\w[\"']?[:=][ \"']*\d", rest) else text
 
     def _said(self, number, raw, key, setup):
         if key not in self.sentences:  # it made room for another, and comes again
@@ -519,7 +547,7 @@ class Story(Tracebacks):
 
     def _program(self, line, text):
         for _, _, search, words, program in PROGRAMS:
-            if program not in self.programs and may(words, line.raw) and search(line.raw):
+            if program not in self.programs and may(words, line.raw) and (search(line.raw) or search(text)):
                 self.programs[program] = line.number
 
     def _user(self, number, raw):

@@ -69,6 +69,7 @@ class Block:
         self.contained = self.teardown = False
         self.cured = False  # whether a sentence behind it says how the job does without
         self.thread = False  # whether it ended a thread, and the process went on without it
+        self.logged = ""  # the line of level ERROR that stands right above it
         self.told = True  # whether the line above it speaks of a failure, so that its excuse is of this one
 
     def unwrap(self):
@@ -125,6 +126,7 @@ class Tracebacks:
         if block is not None:
             self._close(block)
         block = Block(line, bool(header.group("group")), before)
+        block.logged = above if above and self.previous.level >= 40 else ""
         block.teardown = line.number - self.trace_excuse <= 2
         block.contained = bool(quoted)
         block.thread = "Exception in thread" in around
@@ -348,7 +350,14 @@ def own_frame(frames):
 def _of_main(block):
     """Whether a bare traceback begins in the program itself: nobody between it and the interpreter caught it, as it seems."""
     outermost = {frame[3]: frame[2] for frame in reversed(block.frames)}
-    return not block.level and block.spoken and "<module>" in outermost.values()
+    return not block.level and block.spoken and "<module>" in outermost.values() and not _of_import(block)
+
+
+def _of_import(block):
+    """Whether a logger told of an exception that came while a module was imported: whoever imports it has caught it."""
+    inner = [frame[2] for frame in block.frames if frame[3] == 0][-1:]
+    name = block.errors[0][1].partition(":")[0].rpartition(".")[2] if block.errors else ""
+    return bool(name) and inner == ["<module>"] and name in block.logged
 
 
 def made_light_of(text, block):

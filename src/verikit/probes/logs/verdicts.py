@@ -3,7 +3,7 @@
 from verikit.probes.logs import tables
 from verikit.probes.logs.ending import end_of
 from verikit.probes.logs.envelopes import Line
-from verikit.probes.logs.healing import counts, crash_loop, met, resolved
+from verikit.probes.logs.healing import counts, crash_loop, fallen, met, resolved
 from verikit.probes.logs.motion import idle, last_line, phase, progress, retry, times
 from verikit.probes.logs.outcome import done_of, ordered_stop, ready_of, trains
 from verikit.probes.logs.roots import last_said, root, suspect
@@ -28,6 +28,7 @@ def tell(story, forced=""):
     )
     return {
         "failure": _shown(story, failure),
+        "fallen": _shown(story, None if ready else fallen(story)),
         "suspect": None if failure else _shown(story, suspect(story, open_, stop, done, end)),
         "last_words": last_said(story, end),
         "signs": {"seen": story.signs.total, "resolved": sum(1 for sign in signs if resolved(story, sign, ready))},
