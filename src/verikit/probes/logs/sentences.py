@@ -44,7 +44,7 @@ def key_of(raw):
 class Sentence:
     """One sentence: how often it came, when a figure of it last changed, which figures grow, and since when they are nan.
 
-    kinds: of each figure, by the first copy: "clock" (a time, a duration, an envelope's, a tally of failures), "float" or "whole".
+    kinds: of each figure, by the first copy: "clock" (a time, a duration, a tally of failures), "float" or "whole".
     """
 
     def __init__(self, number, raw, kinds, works):
@@ -132,7 +132,12 @@ def kinds_of(raw, prefix):
         start, end = found.span()
         before, behind = raw[max(0, start - 2) : start], raw[end : end + 2]
         dated = (before[-1:] in b":-" and before[:1].isdigit()) or (behind[:1] in b":-" and behind[1:].isdigit())
-        if start < prefix or (dated and before + behind) or UNIT.match(raw, end) or ILL.search(raw[:start]):
+        if (
+            start < prefix
+            or (dated and before + behind)
+            or UNIT.match(raw, end)
+            or ILL.search(raw[max(0, start - 48) : start])
+        ):
             kinds.append(CLOCK)
         else:
             kinds.append(WHOLE if found.group().isdigit() else FLOAT)
