@@ -3,6 +3,11 @@
 
 # (row, line)
 LINES = [
+    ('dagster', '2025-08-19 03:02:04 +0000 - dagster - DEBUG - nightly - 6f0b2a77 - 1877 - extract - STEP_SUCCESS - Finished execution of step "extract" in 119.76s.'),
+    ('dagster-failure', '2025-08-19 03:04:32 +0000 - dagster - ERROR - nightly - 6f0b2a77 - 1911 - train - STEP_FAILURE - Execution of step "train" failed.'),
+    ('pbs-exit', 'Job 5512907.hydra   Exit status: 0'),
+    ('nfs-left', "rm: cannot remove '/scratch/5512907/.nfs000000001a2b': Device or resource busy"),
+    ('container-full', 'slurmstepd: error: pyxis:     tar: usr/local/lib/libcufft_static.a: Cannot write: No space left on device'),
     ('rust-panic-hook', '2026-04-22T05:12:22.713591Z ERROR qdrant::startup: Panic occurred in file /qdrant/lib/collection/src/shards/replica_set/mod.rs at line 318: Failed to load local shard "./storage/collections/pool/0"'),
     ('rust-panic-stack', '2026-04-22T05:12:22.713491Z ERROR qdrant::startup: Panic backtrace: '),
     ('luigi-failed', 'This progress looks :( because there were failed tasks'),
@@ -302,6 +307,10 @@ LINES = [
 
 # (what it must not be, line): "ready", "done", "failure", "count"
 OPPOSITES = [
+    ('done', 'Job 5512907.hydra   Exit status: 271'),
+    ('done', 'export aborted: status: OK was never reached by 3 of 4'),
+    ('count', 'shard cancelled shard: 413'),
+    ('count', 'mem 61.2/79.1 GiB'),
     ('done', 'This progress looks :( because there were failed tasks'),
     ('done', 'ERROR ~ Pipeline completed with errors'),
     ('ready', '{"lv": "I", "ev": "hub.start", "listen": "0.0.0.0:5055"}'),

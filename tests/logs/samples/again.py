@@ -106,3 +106,59 @@ for n, words in enumerate(SAMPLES):
     add(f"fence-of-a-candidate-{n}", "running", *rows, *shown)
     never = ["[11-08 02:30:07.763] grpo ----- generation config -----", "[11-08 02:30:08.000] grpo max_new_tokens 512", "@@" + words]  # fmt: skip
     add(f"heading-that-opens-nothing-{n}", "failed", *rows, *never, alive=False)
+
+# Ends that are none, and ends that are.
+
+DONE = [
+    json.dumps({"level": "info", "msg": "shard done", "shard": n, "rows": 40000 + n, "errors": 0})
+    for n in range(381, 400)
+]
+FULL = [json.dumps({"level": "error", "msg": "upload part failed", "shard": 400, "attempt": n, "error": "StorageFull: minimum free drive threshold reached"}) for n in (1, 2, 3)]  # fmt: skip
+LATE = [
+    json.dumps({"level": "error", "msg": "shard failed", "shard": 400, "error": "put part-400: retries exhausted"}),
+    json.dumps({"level": "warn", "msg": "shard cancelled", "shard": 401, "error": "context canceled"}),
+    json.dumps({"level": "info", "msg": "final metrics pushed", "shards_done": 399}),
+    json.dumps({"level": "fatal", "msg": "export aborted", "error": "1 of 512 shards failed (first: 400)"}),
+]
+add(
+    "fatal-behind-the-final-metrics", "failed", *DONE, "@@" + FULL[0], *FULL[1:], *LATE, alive=False, kind=("no_space",)
+)
+
+BARS = "\n".join(f"{n}|600|Loss: 2.{n}: 100%|##########| 600/600 [07:30<00:00, 1.33it/s]" for n in range(1, 7))
+STAGES = ["[stage 1/2] warm: tune run", BARS, "[stage 1/2] warm: completed successfully", "[stage 2/2] anneal: tune run --config anneal.yaml", "INFO:torchtune.utils:Instantiating the model"]  # fmt: skip
+add("last-stage-only-begun", "died_silently", *STAGES, alive=False)
+
+UPLOADS = [f"[push 20:{n:02d}:00] processed {n * 4:2d}/96   failed this round: 0" for n in range(1, 25)]
+TORN = ["Exception ignored in atexit callback: <function _exit_function at 0x7fa1c40a5ee0>", "ConnectionResetError: [Errno 104] Connection reset by peer"]  # fmt: skip
+add(
+    "ignored-at-exit-without-a-traceback",
+    "finished",
+    *UPLOADS,
+    "[push 20:25:00] commit 77ac01e - finished",
+    *TORN,
+    alive=False,
+)
+
+COPY = ["sending incremental file list", "a/model.safetensors", "", "sent 7,686 bytes  received 9 bytes  85.1 bytes/sec", "total size is 82,749  speedup is 4.11"]  # fmt: skip
+BROKEN = ["sending incremental file list", "rsync: [sender] write error: Broken pipe (32)", "rsync error: error in rsync protocol data stream (code 12) at io.c(848) [sender=3.2.7]"]  # fmt: skip
+add("copied-again-and-status-ok", "finished", *COPY, *BROKEN, "backup: rc=12, going again", *COPY, "backup: 2 of 2 in sync", "backup: end, status OK", alive=False)  # fmt: skip
+add("copied-again-and-status-failed", "failed", *COPY, *BROKEN, "backup: rc=12, going on", *COPY, "backup: end, status FAILED", alive=False)  # fmt: skip
+
+ROWS = [
+    f"   ERROR row {n}: score=nan -> quarantined\n06:0{n % 10}:00 {n * 1000} rows read, {n} bad" for n in range(1, 9)
+]
+add("verdict-pass-with-tallies-of-none", "finished", *ROWS, "   rows ok      8000", "   unreadable     0", "   exceptions     0", "verdict: PASS, manifest written to out/_VALIDATED", alive=False)  # fmt: skip
+
+# Work that was taken up again counts from where it was saved, in a sentence of no table.
+
+RANK = "[rank13]: Traceback (most recent call last):\n[rank13]:   File \"pretrain.py\", line 655, in <module>\n[rank13]:     main(cfg)\n[rank13]: torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:268, remote process exited"  # fmt: skip
+AGENT = "I1016 22:07:11.577000 3310 torch/distributed/elastic/agent/server/api.py:893] [default] Worker group FAILED. 3/3 attempts left; will restart worker group"  # fmt: skip
+
+
+def iterations(first: int, last: int) -> str:
+    """Lines of a trainer, each ten iterations."""
+    return "\n".join(f"22:05:{n % 60:02d}.200 | it {n:7d} | lm 2.6{n % 90:02d} | 0.42 s/it | skipped 0" for n in range(first, last, 10))  # fmt: skip
+
+
+add("restarted-from-where-it-was-saved", "running", iterations(5010, 5230), RANK, AGENT, iterations(5210, 5500))
+add("restarted-and-nothing-came", "failed", iterations(5010, 5230), RANK.replace("[rank13]: torch", "@@[rank13]: torch"), AGENT, alive=False)  # fmt: skip

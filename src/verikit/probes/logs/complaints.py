@@ -37,6 +37,9 @@ PASSING = re.compile(
 )
 LEAVES = re.compile(r"\b(?:[Ee]xit|[Aa]bort|[Qq]uitt|[Tt]erminat|[Bb]ail|[Gg]iv)ing\b(?: up| out| now)?\W*$")
 TRIES = re.compile(r"\b(?:[Rr]etry|[Aa]ttempt|[Tt]ry) #?(\d{1,4}) ?(?:of|/) ?(\d{1,4})\b")
+COLUMN = re.compile(r"\b(?:skipped|dropped|ignored|discarded|rejected)[ _=:]{1,3}\d+(?= *(?:$|[|,;)\]}]))")
+"""A column of a row of figures, which says nothing of what was done about a failure."""
+
 CURED = re.compile(tables.CURED)
 QUIET = re.compile(r"\[W:|\b(?:WARN(?:ING)?|INFO|NOTICE|DEBUG)\b")
 WORD = re.compile(r"[A-Za-z_][\w.+-]{2,}")
@@ -50,7 +53,7 @@ MARK, STATUS, NEGATED = re.compile(tables.MARK), re.compile(tables.STATUS), re.c
 OWN_KINDS = [(kind, re.compile(pattern)) for kind, pattern in tables.OWN_KINDS]
 TALLY = re.compile(
     r"\b(?:\d+|[Kk]eine?) Fehler\b|\b(?:missing|unknown|skipped)[ =:]+\d+\b|\b\d+(?:\.\d+ ?%)? (?:\w+ )?(?:failed|failures?|errors?|mismatch(?:es)?)\b|\b(?:[Ff]ailed|[Ff]ailures?|[Ee]rrors?) {0,12}[=:] ?\d+\b"
-    r"|\b[^\W\d]\w* ?[=:] ?(?:0(?![\d.])|[Nn]one\b)|\b(?:failed|failures?|errors?|wrong|missing) 0\b|(?<![\d.])0 (?:\w+ ){0,2}left\b|(?<![\d.])(?:0|[Nn]o|[Nn]one) (?:\w+ ){0,2}(?:missing|left over|lost|bad|broken|wrong|rejected|dropped|skipped|unread\w*|unexpected|corrupt\w*)\b"
+    r"|\b[^\W\d]\w* ?[=:] ?(?:0(?![\d.])|[Nn]one\b)|\b(?:failed|failures?|errors?|wrong|missing|corrupt|unread\w*|exceptions?|invalid|rejected|lost|bad)(?: \w+){0,3}:? {0,24}0$|(?<![\d.])0 (?:\w+ ){0,2}left\b|(?<![\d.])(?:0|[Nn]o|[Nn]one) (?:\w+ ){0,2}(?:missing|left over|lost|bad|broken|wrong|rejected|dropped|skipped|unread\w*|unexpected|corrupt\w*)\b"
 )  # fmt: skip
 ENDED_SO = re.compile(
     r"\b(?:[Ff]inished|[Ee]nded|[Ee]xited|[Cc]ompleted) (?:with|in) (?:status|state)\W+\w+\W*$|(?:^|[:-] )An? (?:exception|error) (?:(?:was|has been) (?:raised|caught)|(?:has )?occurred|happened)\b(?! \()|\bdid not run successfully\b"
@@ -77,7 +80,7 @@ OF_ITS_OWN = ("ignored", "expected", "fallback", "started-again")
 
 def excuses(name, search, text):
     """Whether a row of BENIGN that matches a text really excuses what the text says."""
-    found = search(text)
+    found = search(COLUMN.sub("", text) if name == "contained" else text)
     if not found:
         return False
     if name == "retry":

@@ -10,7 +10,19 @@ evidence with a weight, so that no single word decides against all others.
 import re
 
 from verikit.probes.logs import tables
-from verikit.probes.logs.complaints import LOOKED_AT, MILD, PLAIN, TOOL, excuses, ill, named, plainness, untallied
+from verikit.probes.logs.complaints import (
+    LOOKED_AT,
+    MILD,
+    PLAIN,
+    TOOL,
+    excused,
+    excuses,
+    handled,
+    ill,
+    named,
+    plainness,
+    untallied,
+)
 from verikit.probes.logs.rows import BEGINS_AGAIN, BENIGN, NOT_DONE, may
 
 LINES = 40
@@ -383,16 +395,23 @@ def _last(story, end, behind):
     whole = WHOLE in [name for name, _ in end.signs]
     # A plain complaint is not healed by a polite end alone: a job that gave up says goodbye, too.
     healed = cured and (whole or any(name != WORDS_OF_AN_END for name in names))
-    texts = [(line, line.text.strip()[:LOOKED_AT]) for line in end.lines if line.level >= 40]
-    loud = {line.number for line, text in texts if plainness(text, 40)}
+    loud = {line.number for line, text in _texts(end, 40) if plainness(text, 40)}
     lived_with = {sign["line"] for sign in story.signs if sign["contained"]}
     told = [(number, text) for number, text in behind if number not in lived_with and (ill(text) or number in loud)]
     told = [(number, text) for number, text in told if not (whole and TOOL.match(text))]
-    fatal = any(line.level >= 50 and line.number in loud for line in end.lines)
+    fatal = any(
+        line.level >= 50 and (line.number in loud or not (excused(text) or handled(text)))
+        for line, text in _texts(end, 50)
+    )
     if fatal or any(number >= end.line or not healed for number, _ in told):
         end.add(FAILED, VETO)
     elif not cured and not whole and any(_complains(text) for _, text in behind[-ADJACENT:]):
         end.add("something is complained of just before", -2)
+
+
+def _texts(end, level):
+    """(line, its text) of the last words of such a level, or above."""
+    return [(line, line.text.strip()[:LOOKED_AT]) for line in end.lines if line.level >= level]
 
 
 def _complains(text):

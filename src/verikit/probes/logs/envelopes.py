@@ -60,6 +60,7 @@ ENVELOPES = (
     ("log4j", r"[A-Za-z][\w.]*-[\w.-]*\d[\w.-]* (?:[A-Z][A-Z_]{2,40}|[a-z]\w*(?:\.\w+){1,8}) - "),
     ("log4j-main", r"main [a-z]\w*(?:\.\w+){2,8} - "),
     ("kernel", r"(?:[\w.-]+ )?kernel: ?"),
+    ("tag-pid", r"(?<=[\d\]Z] )[a-z][\w.-]{2,40}\[\d{2,8}\]: (?=\S)"),
     ("syslog", r"[^\W\d]{3,5}\.? [ \d]\d " + _TIME + r" [\w.-]+ (?:kernel|[\w./@-]+(?:\[\d+\])?): ?"),
     (
         "syslog-iso",

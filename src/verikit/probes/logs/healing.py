@@ -157,7 +157,7 @@ def resolved(story, sign, ready):
         return True
     if sign["uncaught"] and _counts_on(story, sign):
         return True
-    if sign["role"] == "fatal" or sign["uncaught"] or sign["id"] == "make-stop":
+    if sign["role"] == "fatal" or sign["uncaught"] or sign["id"] in ("make-stop", "hydra-error"):
         begun = any(row[2] == "elastic-again" and row[0] > sign["end"] for row in story.markers)
         return moved(story, sign["end"], HEALS_BEGUN if begun else HEALS_FATAL)
     if sign["main"]:

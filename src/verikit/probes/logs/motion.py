@@ -17,9 +17,12 @@ FAILING = re.compile(
     r"refused|[Ff]ail(?!(?:ed|ures?)?[ =:]*0\b)|rror(?!s?[ =:]*0\b)|timed? ?out|unreachable|[Rr]etr(?!\w*[ =:]*0\b)|unavailable|\b50[234]\b|[Ss]talled|[Ss]tuck|[Mm]issing|\bagain\b"
 )
 PART_BEGINS = re.compile(
-    r"\W{0,8}\[?\d+ ?/ ?\d+\]?:? +(?![^\n]*(?:\b(?:done|ok|OK)\b|ed\b|✓|complete|written))[A-Za-z]"
+    r"(?:\W{0,8}\[?|\W{0,4}\[(?:[Ss]tage|[Pp]hase|[Pp]art|[Tt]ask|[Jj]ob|[Rr]un) )\d+ ?/ ?\d+\]?:? +(?![^\n]{0,60}(?:\b(?:done|ok|OK)\b|✓|complete|written)|[^\n]{0,30}ed\b)[A-Za-z]"
 )
 IDLE = re.compile(tables.IDLE)
+
+BEGUN_LINES = 5
+"""How many lines may stand behind the header of a stage that has only begun."""
 
 STANDING = 0.9
 """How much of the last lines must be one sentence, with the same figures each time, for it to be all that is said."""
@@ -145,7 +148,7 @@ def _whole(story, work):
             continue  # it counts complaints
         if any(_short(one, line) for one in work[-LAST_COUNTS:]) or (name == "epoch" and _steps_behind(work, line)):
             continue  # it is the header of a part that has only begun
-        if (name == "percent" and line < story.last - 2) or (line >= story.last - 1 and _begins(story, event)):
+        if (name == "percent" and line < story.last - 2) or _begins(story, event, line >= story.last - 1):
             continue
         same = [event for event in work if event[1] == name and event[4] == whole]
         again = any(one[3] == whole and two[3] < whole for one, two in zip(same, same[1:]))
@@ -165,10 +168,15 @@ def _steps_behind(work, line):
     return any(one[0] > line and one[2] == "step" and one[1] != "epoch" for one in work[-LAST_COUNTS:])
 
 
-def _begins(story, event):
-    """Whether a counter names the part that begins: `[3/3] training`, and no word that it is done."""
+def _begins(story, event, last):
+    """Whether a counter names the part that begins, and no word says that it is done.
+
+    `[3/3] training` in the last line, `[stage 3/3] training` where hardly anything was said behind it.
+    """
+    if event[1] != "of" or not (last or story.last - event[0] <= BEGUN_LINES):
+        return False
     text = story.undress(0, event[7].encode("utf-8", "replace")).text.strip()
-    return event[1] == "of" and PART_BEGINS.match(text) is not None
+    return PART_BEGINS.match(text) is not None and (last or text.lstrip("-=* ")[1:2].isalpha())
 
 
 def _unmoved(story, same):

@@ -4,7 +4,7 @@
 import re
 
 from verikit.probes.logs import tables
-from verikit.probes.logs.complaints import LOOKED_AT, THROWN
+from verikit.probes.logs.complaints import LOOKED_AT, THROWN, excused, handled
 from verikit.probes.logs.ending import BYE, CLOSING, EARLY, LEAVING, PREPARED, folded, left, more_to_come
 from verikit.probes.logs.motion import moved
 from verikit.probes.logs.roots import spoken
@@ -144,7 +144,8 @@ def _belied(story, done, end):
     lost = any(
         LOST.search(text) or (not level and THROWN.search(text) and not CUT_OFF.search(text)) for text, level in told
     )
-    return lost or bool(end.failed and leave)
+    fatal = any(level >= 50 and not (excused(text) or handled(text)) for text, level in told)
+    return lost or fatal or bool(end.failed and leave)
 
 
 def _prepared(story, done):

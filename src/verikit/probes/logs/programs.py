@@ -7,6 +7,7 @@ whose beginning it has.  Every row has a line of its program, and the opposite, 
 """
 
 SIGNS = (
+    ("dagster-failure", "messenger", r"(?:STEP_FAILURE|RUN_FAILURE) - ", "python_exception", "", "dagster"),
     ("rust-panic-hook", "root", r"Panic occurred in file \S{1,300} at line \d+: ", "python_exception", "", "Qdrant startup.rs"),
     ("luigi-failed", "messenger", r"This progress looks :\(", "python_exception", "", "luigi execution_summary.py"),
     ("nginx-bind", "root", r"nginx: \[emerg\] bind\(\) to \S{1,80} failed \(98|\[emerg\] \d+#\d+: bind\(\) to \S{1,80} failed \(98", "address_in_use", "", "nginx"),
@@ -101,8 +102,9 @@ SIGNS = (
     ("git-path", "root", r"destination path '[^'\n]{1,200}' already exists|repository '[^'\n]{1,200}' (?:not found|does not exist)|pathspec '[^'\n]{1,200}' did not match", "config_error", "", "git"),
     ("node-module", "root", r"Error: Cannot find module '", "import_error", "", "Node.js"),
     ("cargo", "messenger", r"could not compile `[\w-]{1,80}`", "config_error", "read the first error above", "cargo"),
+    ("container-full", "root", r"slurmstepd: error: pyxis: +tar: [^\n]{1,300}: Cannot write: No space left", "no_space", "", "pyxis, enroot"),
     ("container-cause", "root", r"slurmstepd: error: pyxis: +\[ERROR\]", "config_error", "correct the image's path or the mounts named", "pyxis, enroot"),
-    ("container-told", "unclear", r"slurmstepd: error: pyxis: ", "config_error", "read what enroot says", "pyxis"),
+    ("container-told", "messenger", r"slurmstepd: error: pyxis: ", "config_error", "read what enroot says", "pyxis"),
     ("container-image", "root", r"Unable to pull (?:docker|oras|library|shub)://|container creation failed: |could not open image /|pyxis: (?:failed to import|couldn't start container)|enroot-\w+: failed to |While making image from oci registry: ", "config_error", "correct the image's path or the mounts named", "Apptainer, pyxis, enroot"),
     ("libc-abort", "fatal", r"\*\*\* stack smashing detected|\*\*\* buffer overflow detected|double free or corruption|free\(\): (?:invalid|double)|malloc\(\): |malloc_consolidate\(\): |corrupted size vs\. prev_size|corrupted double-linked list|munmap_chunk\(\): |realloc\(\): invalid", "segfault", "", "glibc"),
     ("jvm-fault", "fatal", r"# A fatal error has been detected by the Java Runtime", "segfault", "", "JVM"),
@@ -120,6 +122,7 @@ SIGNS = (
 )  # fmt: skip
 
 BENIGN = (
+    ("nfs-left", "line", r"^rm: cannot remove '[^'\n]{0,300}\.nfs[0-9a-f]{8,40}': Device or resource busy", ".nfs", "", "NFS silly rename"),
     ("nextflow-again", "line", r"^(?:\[[0-9a-f]{2}/[0-9a-f]{6}\] )?NOTE: Process `[^`\n]{1,120}` terminated .{1,160} -- (?:Execution is retried|Error is ignored)", "NOTE", "", "Nextflow TaskProcessor"),
     ("python-warning", "line", r"^\S{1,300}\.py:\d+: \w{0,40}Warning: ", "Warning", "", "Python warnings.py"),
     ("fits-counted", "line", r"^\d+ fits failed out of a total of \d+|^If these failures are not expected|^Below are more details about the failures", "fail", "", "scikit-learn _validation.py"),
@@ -157,6 +160,7 @@ BENIGN = (
 )  # fmt: skip
 
 MARKERS = (
+    ("pbs-exit", "done", r"Job \d+\S{0,60} +Exit [Ss]tatus: 0$", "", "", "PBS epilogue"),
     ("nextflow-done", "done", r"-\[[^\]\n]{1,80}\] Pipeline completed successfully", "", "", "nf-core"),
     ("nbconvert-done", "done", r"\[NbConvertApp\] Writing \d+ bytes to \S", "", "", "nbconvert"),
     ("rendezvous-met", "met", r"\[default\] Rendezvous complete for workers|Rendezvous complete for workers", "", "", "torch elastic agent"),
@@ -239,6 +243,7 @@ MARKERS = (
 )  # fmt: skip
 
 PROGRESS = (
+    ("dagster", "item", r"STEP_SUCCESS - Finished execution of step(?P<n>) ", "STEP_SUCCESS", "", "dagster"),
     ("sklearn-cv", "item", r"^\[CV(?: \d+/\d+)?[^\]\n]{0,40}\] END(?P<n>) ", "CV", "", "scikit-learn _validation.py"),
     ("luigi", "item", r"\bWorker Worker\([^)\n]{1,200}\) done (?P<n>)", "luigi|Worker", "", "luigi worker.py"),
     ("gin", "serve", r"^\[GIN\] [\d/]{10} - [\d:]{8} \| 200 \| {1,20}\S{1,20} \| {1,20}\S{1,60} \| POST (?P<n>)", "", "", "Ollama"),

@@ -19,7 +19,7 @@ from verikit.probes.logs.complaints import (
     root_of,
     vague,
 )
-from verikit.probes.logs.ending import ANNOUNCED, last_counted
+from verikit.probes.logs.ending import ANNOUNCED, folded, last_counted
 from verikit.probes.logs.motion import moved
 from verikit.probes.logs.tracebacks import CAUSES, EFFECTS, ROLES, by_exit, kind_of_exception, sign_of
 
@@ -34,6 +34,7 @@ EXITED = (
     "cargo-failed",
     "build-failure",
     "other-exit",
+    "status-failed",
     "docker-port",
 )
 """Signs that tell of an exit status: no "finished" of the script around heals them."""
@@ -85,6 +86,11 @@ QUOTING = ("pip-end",)
 """Messengers behind which what they pass on is quoted, up to the last of them."""
 
 STACK_LINES, REPEATS = 400, 12
+
+EXHAUSTED = re.compile(
+    r"(?i)\b(?:retries|attempts|tries|retry (?:budget|limit)) (?:were |was |are )?(?:exhausted|exceeded|used up)|\b(?:after|all) \d+ (?:attempts|tries|retries)\b|\bmax(?:imum)? (?:number of )?retries\b"
+)
+"""What a program says that has tried often enough: what it met each time stands before."""
 
 TOLD = ("messenger", "weak")
 """Signs that only pass on that something failed, or are known by their level alone: what was said before may tell more."""
@@ -221,10 +227,20 @@ def suspect(story, signs, stop, done, end):
     # What had been buffered came behind the traceback of a program that did not live.
     first = _loudest(near) or (ended[-1] if ended and told is None else None)
     if first is not None and first["role"] == "weak":
-        return _in_own_words(story, signs, first, end)
+        return _tried(story, signs, _in_own_words(story, signs, first, end))
     if told is None or (first is not None and (told[1] < PLAIN or vague(told[0].text.strip()))):
         return first
     return _words_of(told[0])
+
+
+def _tried(story, signs, failure):
+    """The first of the same complaints, tried again each time and with nothing done between, that a last word sums up."""
+    if failure is None or failure["trace"] or not EXHAUSTED.search(failure["text"]):
+        return failure
+    before = [sign for sign in signs if sign["line"] < failure["line"] and sign["level"] >= 40 and not sign["trace"]]
+    before = [sign for sign in before if not moved(story, sign["end"], 1, failure["line"])]
+    form = folded(before[-1]["text"]) if before else None
+    return next((sign for sign in before if folded(sign["text"]) == form), failure)
 
 
 def _loudest(signs):
@@ -259,7 +275,7 @@ def _in_own_words(story, signs, failure, end):
         others = [sign for sign in signs if not sign["contained"]]  # what was held back is asked for once
         return _in_own_words(story, others, dict(_first(held), contained=False), end)
     endured = _endured(story, signs, failure)
-    if failure["role"] == "messenger" and endured:
+    if (failure["role"] == "messenger" or failure["kind"] == "nccl_timeout") and endured:
         return _first(endured)
     if failure["trace"] and failure["text"].rstrip().endswith(":"):
         return failure  # its message stands behind it
@@ -348,7 +364,7 @@ def _second_hand(failure):
     """Whether a sign quotes another's words, waited for one that had failed, or only ends: a line of failure before it is nearer the root."""
     text = failure["text"]
     return bool(
-        failure["inside"]
+        (failure["inside"] and failure["kind"] not in SHARP)
         or failure["id"] in SECOND_HAND
         or failure["role"] == "cascade"
         or failure["kind"] in OF_OTHERS

@@ -14,7 +14,10 @@ MOST = 24
 """Sentences followed."""
 
 GROWTHS = 4
-"""How often a figure must have grown, and never have fallen, before it counts as a counter."""
+"""How often a figure must have grown before it counts as a counter; as often again for each time that it has fallen."""
+
+FALLS = 2
+"""How often a counter may have fallen: work that was taken up again counts from where it was saved."""
 
 GONE = 5
 """So many last copies must have nan where numbers stood."""
@@ -78,9 +81,10 @@ class Sentence:
         for n, (kind, one, two) in enumerate(zip(self.kinds, self.figures, values)):
             if kind != WHOLE or one is None or two is None:
                 continue
-            self.ups[n] += two > one
+            self.ups[n] = self.ups[n] + (two > one) if two >= one else 0
             self.downs[n] += two < one
-            if grown is None and two > one and self.works and self.ups[n] >= GROWTHS and not self.downs[n]:
+            counts = self.ups[n] >= GROWTHS * (1 + self.downs[n]) and self.downs[n] <= FALLS
+            if grown is None and two > one and self.works and counts:
                 grown = two
         return grown
 

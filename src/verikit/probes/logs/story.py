@@ -120,6 +120,9 @@ DEATH = re.compile(r"\b(?:has |have )?died\b|\b(?:is|are) dead\b")
 WATCHED = ("oss", "grad", "gnorm", "throughput")
 DIGITS_MATTER = (b"rrno", b"xit", b"Xid", b"signal", b" code")
 
+WENT_WRONG = re.compile(r"(?i)\b(?:fail|err|retr|skip|miss|drop|reject|lost|bad|cancel)\w*(?: \w+){0,2} ?$")
+"""Before a figure: it counts what was not done."""
+
 ROW = re.compile(r"\|.*\|$")
 PREPARES = 60
 """Characters of a sentence in which its verb stands, that may be one of getting started."""
@@ -592,6 +595,9 @@ class Story(Tracebacks):
         inner = self.previous is not None and self.previous.text.startswith("   ")
         quoted = line.text.startswith("  " if inner else "    ") and not line.dressed
         bare = BARE.match(text) if (not line.level or loud) and not quoted else None
+        if bare and line.number - self.trace_excuse == 1 and not line.level:
+            self.tear(line.number, line.number)  # what was ignored there, without a traceback
+            return None
         near = text[:LOOKED_AT]
         prefix = PREFIX.match(text)
         inside = prefix.end() if prefix else 0
@@ -675,6 +681,8 @@ class Story(Tracebacks):
             if name == "of" and (NO_COUNT.search(text[: found.start("n")]) or THINGS.match(text, found.end("of"))):
                 continue
             if name == "counter" and THING.match(found.group()) and QUANTITY.search(text[: found.start() + 1]):
+                continue
+            if name == "counter" and not found.group("of") and WENT_WRONG.search(text[: found.start() + 1]):
                 continue
             if name == "percent" and MEASURED.search(text[: found.start("n")]):
                 continue

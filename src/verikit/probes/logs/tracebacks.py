@@ -249,6 +249,10 @@ class Tracebacks:
             self._error(block, line, inner.strip())
         return True
 
+    def tear(self, first, last):
+        """Notes lines that only tell how a program is torn down."""
+        self.torn = [*self.torn[-TORN:], [first, last]]
+
     def _close(self, block):
         self.blocks.pop(block.key, None)
         block.errors = block.errors or [block.head][: block.head is not None]
@@ -293,7 +297,7 @@ class Tracebacks:
             contained=block.contained, thread=block.thread, main=_of_main(block), uncaught=uncaught(block), woven=len(block.errors),
         )  # fmt: skip
         if block.teardown or ignored:
-            self.torn = [*self.torn[-TORN:], [block.first, sign["end"]]]
+            self.tear(block.first, sign["end"])
             return
         if role == "stopped" and text.startswith("KeyboardInterrupt") and not block.dressed:
             self.stops.append(block.first)  # Ctrl-C that nobody caught
