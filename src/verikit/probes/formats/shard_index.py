@@ -7,11 +7,13 @@ advisory: writers have left it out, rounded it and counted tied weights twice.
 import posixpath
 import re
 
-from verikit.probes.formats import json_file
+from verikit.probes.formats import json_file, sharded
 from verikit.probes.formats.layout import Broken, plural
 
 LIMIT = 64 << 20
 SHOWN = 4
+BESIDE = 2048
+"""Files of a set that counts itself, up to which those that the index does not name are looked for beside it."""
 KINDS = {list: "list", str: "text", int: "number", float: "number", bool: "truth value"}
 
 OTHERS = re.compile(r"^(?:adapter_model|optimizer|scheduler|scaler|training_args|rng_state)\b")
@@ -46,6 +48,9 @@ def structure(file, layout):
             layout.fault("escapes", "the index names %r, outside of the folder" % path)
         else:
             layout.member(path, required=False)  # `relate` says which are missing, all in one sentence
+    for lost in sharded.incomplete(set(named.values())):
+        for path in lost.names if lost.total <= BESIDE else ():
+            layout.member(path, required=False)
     layout.member("config.json", required=False, module="json_file")
 
 
@@ -74,34 +79,86 @@ def relate(layout, members):
     files = sorted(set(layout.root.values()))
     there = {path: members[path] for path in files if path in members}
     missing = [path for path in files if path not in there]
-    if missing and _stale(layout, members):
-        return
+    others = _others(files, members)
     if missing:
-        what = "%d of %d shards are missing: %s" % (len(missing), len(files), _some(missing))
-        layout.fault("missing", what)
+        held = _held(layout, missing, others)
+        if not there and _stale(layout, held, others, members):
+            return
+        _missing(layout, missing, files, held)
     readable = {path: part for path, part in there.items() if not part.faults and not part.unknowns}
     names = {path: _names(part) for path, part in readable.items()}
     _each_where_told(layout, names, members)
     _each_told(layout, readable)
-    _total(layout, readable, files)
-    _strays(layout, files, members)
+    exact = _total(layout, readable, files)
+    left = _sets(layout, files, others, members, exact)
+    _strays(layout, {path: part for path, part in others.items() if path not in left})
+
+
+def _others(files, members):
+    """{path: Layout} of the weights beside the shards that no index of the folder names."""
+    ending, named, folders = posixpath.splitext(files[0])[1], set(files), {posixpath.dirname(path) for path in files}
+    for part in members.values():
+        named.update(part.root.values() if part.format == "shard_index" and type(part.root) is dict else ())
+    found = {}
+    for path, part in members.items():
+        folder, name = posixpath.split(path)
+        if name.endswith(ending) and folder in folders and path not in named:
+            found.update({path: part} if part.tensors and not OTHERS.match(name) else {})
+    return found
 
 
 def _names(part):
     return {row.name for row in part.tensors} | set(part.root if type(part.root) is dict else ())
 
 
-def _stale(layout, members):
-    """Whether other files of the folder hold every tensor of the index: then it is the index that is out of date."""
-    ending = posixpath.splitext(next(iter(layout.root.values())))[1]
-    parts = [part for path, part in members.items() if path.endswith(ending) and not part.faults]
-    found = [row.name for part in parts for row in part.tensors]
-    if not parts or set(layout.root) - set(found) or len(set(found)) != len(found):
+def _held(layout, missing, others):
+    """{tensor that the index has in a file that is missing: the other files that hold it}"""
+    gone = set(missing)
+    held = {name: [] for name, path in layout.root.items() if path in gone}
+    for path, part in others.items():
+        for row in part.tensors:
+            if row.name in held:
+                held[row.name].append(path)
+    return held
+
+
+def _stale(layout, held, others, members):
+    """Whether it is the index that is out of date: none of its files is there, and a whole other set has its tensors once.
+
+    Whole is a single file, or a set that counts itself and has all its numbers.  (Where some of its files are there,
+    the index is of this set, and loaders ask for the rest of it.)
+    """
+    if any(len(paths) != 1 for paths in held.values()):
+        return False
+    holders = {paths[0] for paths in held.values()}
+    if any(others[path].faults for path in holders) or not _whole(holders, members):
         return False
     layout.warn(
         "stale_index", "the index is out of date: it names other files, but those there hold all its tensors once"
     )
     return True
+
+
+def _whole(files, members):
+    """Whether these are one file, or of one set that counts itself, all of whose numbers are there."""
+    sets, there = sharded.numbered(files), sharded.numbered(members)
+    if not sets:
+        return len(files) == 1
+    key = next(iter(sets))
+    return len(sets[key]) == len(files) and len(there[key]) >= int(key[2])
+
+
+def _missing(layout, missing, files, held):
+    """Which files are missing, and where their tensors are instead, if others beside them have them."""
+    where = {}
+    for name, paths in held.items():
+        where.setdefault(layout.root[name], set()).add(paths[0] if paths else None)
+    rows = [path + _instead(where[path] - {None}) for path in missing]
+    layout.fault("missing", "%s missing: %s" % (_of(len(missing), len(files)), _some(rows)))
+
+
+def _instead(paths):
+    return " (tensors of it are in %s)" % _some(sorted(paths)) if paths else ""
 
 
 def _each_where_told(layout, names, members):
@@ -143,26 +200,49 @@ def _each_told(layout, readable):
 
 
 def _total(layout, readable, files):
+    """Warns of a total that is not that of the shards; whether it is, to the byte."""
     told = layout.notes.get("total_size")
     total = sum(row.nbytes for part in readable.values() for row in part.tensors)
     if told is not None and len(readable) == len(files) and told != total:
         layout.warn("total_size", "the index says {:,.0f} bytes in total, the shards have {:,}".format(told, total))
+    return told == total
 
 
-def _strays(layout, files, members):
+def _sets(layout, files, others, members, exact):
+    """A set that counts itself (`…-00002-of-00006`) is in the index as a whole; the files of one that are left out."""
+    beside, there, left = sharded.numbered(others), sharded.numbered([*members, *files]), []
+    for key, numbers in sharded.numbered(files).items():
+        start, mark, total, ending = key
+        of_set = [start + mark + number + "-of-" + total + ending for number in beside.get(key, ())]
+        unnamed = sorted(path for path in of_set if any(row.name not in layout.root for row in others[path].tensors))
+        if unnamed:
+            what = "%s there but not in the index, %s first, and loaders take in only what it names"
+            layout.fault("mismatch", what % (_of(len(unnamed), int(total)), unnamed[0]))
+        if len(there[key]) < int(total) and all(path in members for path in files):
+            _gone(layout, len(numbers), int(total), exact)
+        left += unnamed
+    return left
+
+
+def _gone(layout, named, total, exact):
+    """Shards that are neither in the index nor beside it: lost; or left out by whoever wrote its total anew as well."""
+    what = "the index names %d of the %d shards that there are by their own counting, and others were not found"
+    (layout.warn if exact else layout.fault)("missing", what % (named, total))
+
+
+def _strays(layout, others):
     """Weights beside the shards that no index names."""
-    ending, named = posixpath.splitext(files[0])[1], set(files)
-    for part in members.values():
-        named.update(part.root.values() if part.format == "shard_index" and type(part.root) is dict else ())
-    strays = [path for path in members if path.endswith(ending) and "/" not in path and path not in named]
-    strays = [path for path in strays if members[path].tensors and not OTHERS.match(path)]
-    same = [path for path in strays if any(row.name in layout.root for row in members[path].tensors)]
-    rest = [path for path in strays if path not in same]
+    same = [path for path, part in others.items() if any(row.name in layout.root for row in part.tensors)]
+    rest = [path for path in others if path not in same]
     if same:
         layout.warn("stray", "%s has tensors of the same names: loaders differ in which they take" % _some(same))
     if rest:
         what = "%s: weights that the index does not name; loaders differ in whether they take them in"
         layout.warn("stray", what % _some(rest))
+
+
+def _of(count, total):
+    return "%d of %d shards %s" % (count, total, "is" if count == 1 else "are")
 
 
 def _tensors(rows):

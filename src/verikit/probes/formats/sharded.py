@@ -36,7 +36,7 @@ def structure(place, folder, names, layout):
 
 def incomplete(names):
     """The sets among these names of which numbers lack."""
-    for (start, mark, total, ending), written in _numbered(names).items():
+    for (start, mark, total, ending), written in numbered(names).items():
         numbers, width = set(written.values()), len(next(iter(written)))
         form = start + mark, width, "-of-" + total + ending
         yield from _lost(start, form, numbers, min(1, *numbers), int(total))
@@ -54,7 +54,7 @@ def _lost(start, form, numbers, first, total):
         yield Lost(start, total - len(numbers), total, names)
 
 
-def _numbered(names):
+def numbered(names):
     """{(what it begins with, the mark behind that, the total as it is written, how it ends): {number as written: number}}"""
     sets = {}
     for match in filter(None, map(SHARD.match, names)):
@@ -110,7 +110,7 @@ def _sets(names, layout):
     for lost in incomplete(names):
         if index_of(lost.start, names) is None:
             layout.fault("missing", _missing(lost.count, lost.total, lost.names[0]))
-    for (start, _, total, ending), numbers in _numbered(names).items():
+    for (start, _, total, ending), numbers in numbered(names).items():
         whole = len(numbers) >= int(total) > 1 and index_of(start, names) is None
         if whole and ending in (".safetensors", ".bin"):
             layout.warn("missing", "%d shards without an index, which loaders ask for" % int(total))
