@@ -550,9 +550,8 @@ FAULTS: dict[str, Fault] = {
     "tensors that are the same bytes": Fault(
         header(lambda rows: {"a": rows["a"], "c": rows["a"]}, data=b"\1" * 16), "overlap"
     ),
-    "a key too many in an entry": Fault(header(_set("a", extra=1)), "not just"),
-    "an entry without a shape": Fault(header(lambda rows: rows["a"].pop("shape") and None), "not just"),
-    "an entry that is a list": Fault(header(lambda rows: rows.update(a=[])), "not just"),
+    "an entry without a shape": Fault(header(lambda rows: rows["a"].pop("shape") and None), "once each"),
+    "an entry that is a list": Fault(header(lambda rows: rows.update(a=[])), "once each"),
     "a name twice": Fault(
         header(
             lambda rows: (
@@ -600,7 +599,7 @@ FAULTS: dict[str, Fault] = {
     "sharded: the index cut": Fault(lambda folder: _cut_index(folder), "no JSON"),
     "sharded: an answer behind the index": Fault(lambda folder: _answered(folder), "no JSON"),
     "a config that was cut": Fault(lambda folder: _cut_config(folder), "no JSON"),
-    "an entry that is a number": Fault(header(lambda rows: rows.update(a=5)), "not just"),
+    "an entry that is a number": Fault(header(lambda rows: rows.update(a=5)), "once each"),
     "a name of a download": Fault(lambda folder: _renamed(safe(tensors)(folder), ".incomplete"), "not finished"),
     "weights never gathered": Fault(
         safe(lambda: {f"layers.{n}.weight": torch.zeros(0) for n in range(3)}), "never gathered"

@@ -21,6 +21,18 @@ DTYPES = {
     "u4": "uint32", "u8": "uint64", "f2": "float16", "f4": "float32", "f8": "float64", "c8": "complex64",
     "c16": "complex128",
 }  # fmt: skip
+# What numpy's own `dtype` takes beside what its writer writes: names, and letters, which may have an order before them.
+# Sizes that differ between platforms are those of 64-bit Linux and macOS. The names of numpy 1 are among them.
+SPELLINGS = {
+    "b1": "bool bool_ bool8", "i1": "b byte int8", "i2": "h short int16", "i4": "i intc int32",
+    "i8": "l q p n int int_ long longlong intp int64", "u1": "B ubyte uint8", "u2": "H ushort uint16",
+    "u4": "I uintc uint32", "u8": "L Q P N uint ulong ulonglong uintp uint64", "f2": "e half float16",
+    "f4": "f single float32", "f8": "d double float float_ float64", "f16": "g longdouble longfloat float128",
+    "c8": "F csingle singlecomplex complex64", "c16": "D cdouble cfloat complex complex_ complex128",
+    "c32": "G clongdouble clongfloat longcomplex complex256", "S1": "c", "S": "bytes bytes_ string_",
+    "U": "str str_ unicode unicode_", "V": "void", "O": "object object_", "M8": "datetime64", "m8": "timedelta64",
+}  # fmt: skip
+_CODES = {name: code for code, names in SPELLINGS.items() for name in names.split()}
 
 
 def structure(file, layout):
@@ -129,7 +141,7 @@ def _itemsize(descr, where, left=None):
     if left[0] < 0:
         raise Broken("bad_header", "a dtype of more than %d fields" % FIELDS, where)
     if type(descr) is str:
-        match = PLAIN.match(descr)
+        match = PLAIN.match(_written(descr))
         if not match:
             raise Broken("bad_header", "no dtype: %.80r" % descr, where)
         kind, digits = match.groups()
@@ -162,10 +174,21 @@ def _times(item, shape, where):
     return item[0] * elements(shape), item[1]
 
 
+def _written(descr):
+    """A dtype as numpy writes it, of one that it takes under another name: `<d`, `double` and `float64` are `f8`."""
+    mark = descr[:1] if descr.startswith(("<", ">", "|", "=")) else ""
+    name, bracket, unit = descr[len(mark) :].partition("[")
+    code = _CODES.get(name)
+    if code is None or (mark and len(name) > 1) or (bracket and code not in ("M8", "m8")):
+        return descr
+    return mark + code + bracket + unit
+
+
 def _dtype(descr):
     """Torch's name where it has one; numpy's otherwise (`V2` is how numpy writes the bfloat16 of ml_dtypes)."""
     if type(descr) is not str:
         return "structured"
+    descr = _written(descr)
     return DTYPES.get(descr.lstrip("<>|="), "bool" if descr.lstrip("<>|=") == "?" else descr.lstrip("<>|="))
 
 

@@ -2,12 +2,14 @@
 
 Source: the section "Format" of the safetensors README, and its reader, safetensors/src/tensor.rs:
 the header is at most 100 MB, opens with `{`, may be padded with spaces; offsets count from the end of the header.
+The reader passes over fields of an entry that it does not know, and takes `"__metadata__": null` for none.
 There is no checksum: at content depth only expectations (digest, manifest) and values can tell right bytes from wrong.
 """
 
 import json
+import re
 
-from verikit.probes.formats.layout import BITS, SHARED, Broken, elements
+from verikit.probes.formats.layout import BITS, SHARED, Broken, elements, plural
 
 HEADER_LIMIT = 100000000
 DTYPES = {
@@ -20,6 +22,14 @@ DTYPES = {
 
 
 FIELDS = {"dtype", "shape", "data_offsets"}
+LEVELS = 126
+"""Of lists and maps, from an entry's own braces on, that the reference's JSON goes into."""
+
+MOST = 1.7976931348623157e308
+"""The largest number that 64 bits of floating point hold."""
+
+_ESCAPES = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)")
+"""Escapes in JSON, pairs of surrogates as one; the group is half of a pair."""
 
 
 class _Pairs(tuple):
@@ -50,18 +60,22 @@ def _header(file, length):
     try:
         text = data.decode("utf-8")
         del data  # megabytes, with 10^5 tensors
-        header = json.loads(text, object_pairs_hook=_Forms().entry)
+        header = json.loads(text, object_pairs_hook=_Forms().entry, parse_constant=_no_json)
         if type(header) is tuple:  # tensors called dtype, shape and data_offsets
-            header = json.loads(text, object_pairs_hook=_Pairs)
+            header = json.loads(text, object_pairs_hook=_Pairs, parse_constant=_no_json)
     except (ValueError, RecursionError) as error:
         raise Broken("bad_header", "the header is no JSON: %s" % error, 8) from None
     if type(header) is not _Pairs:
         raise Broken("bad_header", "the header is no JSON object", 8)
     if "\\u" in text:  # Python's JSON takes half a surrogate pair, the reference does not
-        for name, _ in header:
-            if any("\ud800" <= letter <= "\udfff" for letter in name):
-                raise Broken("bad_header", "the name %a is no text" % name, 8)
+        half = next((match for match in _ESCAPES.finditer(text) if match.group(1)), None)
+        if half:
+            raise Broken("bad_header", "half a surrogate pair, %s, which is no text" % half.group(), 8)
     return header
+
+
+def _no_json(word):
+    raise ValueError("%s is no value" % word)
 
 
 class _Forms:
@@ -92,7 +106,7 @@ class _Forms:
 
 
 def _tensors(header, start, layout):
-    seen = set()
+    seen, more = set(), {}
     for name, entry in header:
         if name in seen:
             layout.fault("duplicate", "the header has %r twice" % name)
@@ -103,16 +117,47 @@ def _tensors(header, start, layout):
             (dtype, shape, nbytes), begin = entry
             layout.tensors.add("", name, dtype, shape, start + begin, nbytes)
         else:
-            layout.fault("bad_header", "tensor %r: %s" % (name, _problem(_fields(entry))))
+            _other(name, entry, start, layout, more)
+    for field, (count, first) in more.items():
+        what = "%s a field that the format does not have, %.100r, %.100r first; the reference passes over it"
+        layout.warn("unchecked", what % (plural(count, "entry has", "entries have"), field, first))
+
+
+def _other(name, entry, start, layout, more):
+    """An entry with fields beside the three, counted in `more`: {field: [entries, the first]}; or a faulty one."""
+    row = _fields(entry)
+    problem = _problem(row) or _untaken(entry)
+    if problem:
+        layout.fault("bad_header", "tensor %r: %s" % (name, problem))
+        return
+    begin, end = row["data_offsets"]
+    layout.tensors.add("", name, DTYPES[row["dtype"]], tuple(row["shape"]), start + begin, end - begin)
+    for field in dict(entry).keys() - FIELDS:
+        if field in more or len(more) < SHARED:
+            more.setdefault(field, [0, name])[0] += 1
 
 
 def _fields(entry):
-    """The fields of an entry, if they are those that a tensor has, once each."""
-    row = dict(entry) if type(entry) is _Pairs and len(entry) == 3 else {}
-    return row if row.keys() == FIELDS else None
+    """The fields that a tensor's entry must have, if they are there, once each."""
+    pairs = [(key, value) for key, value in entry if key in FIELDS] if type(entry) is _Pairs else []
+    return dict(pairs) if len(pairs) == len(FIELDS) == len(dict(pairs)) else None
+
+
+def _untaken(value, levels=LEVELS):
+    """Why the reference takes no header with such a value in it, though no field asks for it, in words, or None."""
+    if type(value) in (list, _Pairs) and not levels:
+        return "its entry has more than %d levels" % LEVELS
+    if type(value) in (list, tuple, _Pairs):  # a tuple is a key and its value
+        inner = (_untaken(each, levels - (type(value) is not tuple)) for each in value)
+        return next(filter(None, inner), None)
+    if type(value) in (int, float) and not -MOST <= value <= MOST:
+        return "a number beyond what 64 bits of floating point hold"
+    return None
 
 
 def _metadata(entry, layout):
+    if entry is None:
+        return
     if type(entry) is not _Pairs or any(type(value) is not str for _, value in entry):
         layout.fault("bad_header", "__metadata__ is not a mapping of text to text")
     else:
@@ -125,7 +170,7 @@ def _metadata(entry, layout):
 def _problem(row):
     """What is wrong with the fields of one tensor's entry, in words, or None."""
     if row is None:
-        return "its entry is not just dtype, shape and data_offsets"
+        return "its entry has not dtype, shape and data_offsets, once each"
     dtype, shape, offsets = row["dtype"], row["shape"], row["data_offsets"]
     if type(dtype) is not str or dtype not in DTYPES:
         return "unknown dtype %.40r" % (dtype,)
