@@ -10,7 +10,7 @@ import math
 import os
 import re
 
-from verikit.probes.formats import folders, ocdbt, signs
+from verikit.probes.formats import folders, ocdbt, signs, zarr_chunk
 from verikit.probes.formats.layout import Broken, elements
 from verikit.probes.place import CannotSee
 
@@ -183,8 +183,9 @@ def _folders(place, path, prefix, layout):
             lambda key, inner=inner, there=there: _exists(place, path, key, inner, there),
             layout,
         )
+        how = _sensible(zarr_chunk.described, prefix + inner, value) if chunks else None
         for key in chunks:
-            layout.member(prefix + key, module="zarr_chunk", parts=_plain_size(value))
+            layout.member(prefix + key, module="zarr_chunk", parts=how)
 
 
 def _exists(place, path, key, inner, there):
@@ -203,11 +204,7 @@ def _exists(place, path, key, inner, there):
 
 def _array(name, key, value, there, layout):
     """Tells the array, and which of its chunks are missing; the keys of those that are there."""
-    try:
-        shape, chunk, dtype, key_of = (_version2 if value.get("zarr_format") == 2 else _version3)(value, key)
-        grid = [-(-length // size) for length, size in zip(shape, chunk)]
-    except (KeyError, TypeError, AttributeError, ZeroDivisionError, ValueError):
-        raise Broken("bad_header", "the description of the array %.100r makes no sense" % name) from None
+    shape, dtype, key_of, grid = _sensible(_of_version, name, value, key)
     bits = re.search(r"\d+$", dtype.split("_")[0].replace("e4m3fn", "").replace("bool", "bool8"))
     nbytes = elements(shape) * (int(bits.group()) if bits else 0) // 8
     layout.tensor(name, dtype, shape, None, nbytes)
@@ -224,6 +221,20 @@ def _array(name, key, value, there, layout):
     return [each for each in keys if each not in set(lost)]
 
 
+def _sensible(read, name, *args):
+    """What a function reads from the description of an array; `Broken` where that is not what it must be."""
+    try:
+        return read(*args)
+    except (KeyError, IndexError, TypeError, AttributeError, ZeroDivisionError, ValueError):
+        raise Broken("bad_header", "the description of the array %.100r makes no sense" % name) from None
+
+
+def _of_version(value, key):
+    """(shape, dtype, the key of each chunk by its index, chunks along each axis)."""
+    shape, chunk, dtype, key_of = (_version2 if value.get("zarr_format") == 2 else _version3)(value, key)
+    return shape, dtype, key_of, [-(-length // size) for length, size in zip(shape, chunk)]
+
+
 def _version2(value, key):
     mark = value.get("dimension_separator", ".")
     dtype = value["dtype"]
@@ -235,14 +246,6 @@ def _version3(value, key):
     chunk = value["chunk_grid"]["configuration"]["chunk_shape"]
     encoding = value.get("chunk_key_encoding") or {}
     mark = (encoding.get("configuration") or {}).get("separator", "/")
-    return value["shape"], chunk, value["data_type"], lambda index: key + "/" + mark.join(["c", *map(str, index)])
-
-
-def _plain_size(value):
-    """Bytes of one chunk unpacked where they are packed by Zstandard alone, or not at all; None elsewhere."""
-    if value.get("zarr_format") != 2 or value.get("filters"):
-        return None
-    how = (value.get("compressor") or {"id": "none"}).get("id")
-    match = re.match(r"^[<>|]?[a-z](\d+)$", value["dtype"])
-    width = int(match.group(1)) if match else 2 if value["dtype"] in ("bfloat16", "float16") else None
-    return None if width is None or how not in ("zstd", "none") else (how, elements(value["chunks"]) * width)
+    dtype = value["data_type"]
+    dtype = str(dtype["name"] if type(dtype) is dict else dtype)
+    return value["shape"], chunk, dtype, lambda index: key + "/" + mark.join(["c", *map(str, index)])

@@ -8,6 +8,8 @@ from verikit.probes.place import CannotSee
 
 MAGIC = b"\x28\xb5\x2f\xfd"
 LIMIT = 8 << 20
+BLOCKS = 1 << 18
+"""Of one frame, whose headers are looked at: 32 GiB, by most writers."""
 
 # 3.1.1.3.2.1.1: base values and extra bits of the codes of lengths.
 LITERALS = [(code, 0) for code in range(16)]
@@ -48,20 +50,28 @@ def frame(data, limit=LIMIT):
 
 def extent(data):
     """(bytes of the frame at the start of `data`, bytes that it says it unpacks to or None), by the headers of its blocks."""
-    size, at, checksum = _header(data)
-    last = False
-    while not last:
-        if at + 3 > len(data):
+    return extent_within(lambda offset, nbytes: data[offset : offset + nbytes], len(data))
+
+
+def extent_within(at, length):
+    """The same of a frame at the start of `length` bytes, read by pieces: at(offset, nbytes)."""
+    size, end, checksum = _header(at(0, 18))
+    for _ in range(BLOCKS):
+        if end + 3 > length:
             raise Broken("truncated", "a Zstandard frame is cut")
-        block = int.from_bytes(data[at : at + 3], "little")
+        block = int.from_bytes(at(end, 3), "little")
         last, kind = block & 1, block >> 1 & 3
         if kind == 3:
             raise Broken("bad_header", "a Zstandard block of no kind")
-        at += 3 + (1 if kind == 1 else block >> 3)
-    at += 4 * checksum
-    if at > len(data):
+        end += 3 + (1 if kind == 1 else block >> 3)
+        if last:
+            break
+    else:
+        raise CannotSee("bound_reached", "a Zstandard frame of more than %d blocks" % BLOCKS)
+    end += 4 * checksum
+    if end > length:
         raise Broken("truncated", "a Zstandard frame is cut")
-    return at, size
+    return end, size
 
 
 def _header(data):
