@@ -237,6 +237,14 @@ BROKEN = {
         "stands twice",
     ),
     "gguf: key twice": (lambda p: w.gguf(p / "x.gguf", keys=[("k", 4, 1), ("k", 4, 2)]), "stands twice"),
+    "gguf: a tensor's name that is no UTF-8": (
+        lambda p: w.gguf(p / "x.gguf", tensors=[(b"blk.0.q\xff", (4,), 0, bytes(16))]),
+        "the name of a tensor is no UTF-8",
+    ),
+    "gguf: a key's name that is no UTF-8": (
+        lambda p: w.gguf(p / "x.gguf", keys=[(b"\xc3\x28", 4, 1)]),
+        "the name of a key is no UTF-8",
+    ),
     "gguf: 2^60 tensors": (lambda p: w.gguf(p / "x.gguf", counts=(1 << 60, 1)), "can't stand in"),
     "gguf: 2^60 keys": (lambda p: w.gguf(p / "x.gguf", counts=(0, 1 << 60)), "can't stand in"),
     "gguf: five axes": (lambda p: w.gguf(p / "x.gguf", tensors=[("a", (1,) * 5, 0, bytes(4))]), "5 axes"),

@@ -45,7 +45,6 @@ SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "
 STRING, ARRAY = 8, 9
 KEPT = re.compile(r"general\.(?:alignment|architecture|name|file_type)$|split\.|tokenizer\.chat_template")
 ITEMS = 8 << 20  # strings that are walked one by one; the largest vocabularies have about 2^18
-TEMPLATE = 4 << 20  # bytes of a chat template that are looked through
 SPLIT = re.compile(r"^(.*)-(\d{5})-of-(\d{5})\.gguf$")
 
 
@@ -117,14 +116,21 @@ class _Walk:
             )
         data = self.cursor.take(kept, what)
         self.cursor.skip(length - kept, what)
-        return data.decode("utf-8", "replace")
+        return data.decode("utf-8", "replace") if most is not None else self.name(data, what)
+
+    def name(self, data, what):
+        """Readers in Python take names as UTF-8 and nothing else; values are decoded when somebody asks for them."""
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError:
+            raise Broken("bad_header", "%s is no UTF-8: %r" % (what, data[:60]), self.cursor.offset) from None
 
     def value(self, kind, what, keep, depth=0):
         """A value that is kept, or None for one that is walked over."""
         if kind in SCALARS:
             return self.number(SCALARS[kind], what) if kind != 7 else self.number("B", what) != 0
         if kind == STRING:
-            return self.string(what, TEMPLATE if keep else 0)
+            return self.string(what, template.LIMIT if keep else 0)
         if kind != ARRAY or depth > 4:
             raise Broken("bad_header", "%s has a value of no type: %d" % (what, kind), self.cursor.offset)
         inner, length = self.number("I", what), self.number("Q", what)
@@ -252,11 +258,7 @@ def _up(offset, alignment):
 def _templates(metadata, layout):
     for key in sorted(metadata):
         if key.startswith("tokenizer.chat_template") and type(metadata[key]) is str:
-            reaches, doubt = template.judge(metadata[key])
-            if reaches:
-                layout.hidden.append({"what": reaches, "where": key, "kind": "chat template"})
-            elif doubt:
-                layout.unseen("ambiguous", "the chat template %s uses %s" % (key, doubt))
+            template.tell(metadata[key], key, layout)
 
 
 def _split(metadata, layout):

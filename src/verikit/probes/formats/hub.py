@@ -91,7 +91,7 @@ def _read(path):
 
 def _member(layout, path, known, required=True):
     if known or signs.wanted(path):
-        read_as = "json_file" if _read(path) else "plain"
+        read_as = "json_file" if _read(path) else "template" if path.endswith(".jinja") else "plain"
         layout.member(path, required=required, module=None if signs.wanted(path) else read_as, **known)
 
 

@@ -6,7 +6,7 @@ Source: RFC 8259.  What a failed download appends to it, or leaves in its place,
 import json
 import os
 
-from verikit.probes.formats import model_config
+from verikit.probes.formats import model_config, template
 from verikit.probes.formats.layout import Broken
 from verikit.probes.place import CannotSee
 
@@ -20,13 +20,20 @@ NAMES = frozenset(
 VOCABULARIES = frozenset("tokenizer.json tokenizer_config.json vocab.json added_tokens.json".split())
 """May have tens of megabytes, of which nothing is held against weights."""
 
+TEMPLATE = "chat_template.jinja"
+"""What transformers reads before the `chat_template` in the JSON files that it is saved beside, and renders."""
+
+BESIDE = ("config.json", "tokenizer_config.json", "processor_config.json")
+
 LIMIT = 16 << 20
 END = 4096
 KEPT = ("model_type", "num_hidden_layers", "hidden_size", "vocab_size", "torch_dtype", "dtype")
 
 
 def structure(file, layout):
-    """It parses; whether the config ties its embeddings is noted."""
+    """It parses; whether the config ties its embeddings is noted, and what its chat templates reach for."""
+    if os.path.basename(layout.path) in BESIDE:
+        layout.member(TEMPLATE, required=False, module="template")
     if file.size > LIMIT and os.path.basename(layout.path) in VOCABULARIES:
         _ends(file)
         what = "of its {:,} bytes of JSON only the first and the last were looked at"
@@ -38,7 +45,19 @@ def structure(file, layout):
         layout.notes["tied"] = any(part.get("tie_word_embeddings") is True for part in parts)
         if os.path.basename(layout.path) == "config.json":
             layout.notes["held"] = model_config.noted(value)
+        for name, text in _templates(value.get("chat_template")):
+            template.tell(text, name, layout)
         layout.notes["config"] = {key: value[key] for key in KEPT if type(value.get(key)) in (int, str)}
+
+
+def _templates(value):
+    """(what to call it, text) of one template, or of several by their names."""
+    if type(value) is str:
+        return [("chat_template", value)]
+    rows = value if type(value) is list else ()
+    rows = [(row.get("name"), row.get("template")) for row in rows if type(row) is dict]
+    rows += value.items() if type(value) is dict else ()
+    return [("chat_template %.40s" % name, text) for name, text in rows if type(text) is str]
 
 
 def relate(layout, members):

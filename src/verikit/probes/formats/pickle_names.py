@@ -115,6 +115,15 @@ xml.etree.ElementTree.parse xml.etree.ElementTree.iterparse
 numpy.lib._npyio_impl numpy.lib._format_impl numpy.lib._utils_impl
 numpy._core.records.fromfile numpy.core.records.fromfile numpy.rec.fromfile numpy.ma.mrecords.openfile
 numpy._core._methods._dump numpy._core.function_base.add_newdoc
+numpy.savetxt numpy.savez numpy.savez_compressed numpy.fromregex numpy.ndarray.tofile numpy.ndarray.dump numpy.DataSource
+numpy.core.multiarray.fromfile numpy._core.multiarray.fromfile numpy.core.numeric.fromfile numpy._core.numeric.fromfile
+pandas.io pandas.to_pickle pandas.read_csv pandas.read_table pandas.read_fwf pandas.read_json pandas.read_html pandas.read_xml
+pandas.read_excel pandas.read_hdf pandas.read_parquet pandas.read_feather pandas.read_orc pandas.read_sas pandas.read_spss
+pandas.read_stata pandas.read_sql pandas.read_sql_query pandas.read_sql_table pandas.ExcelFile pandas.ExcelWriter
+pandas.HDFStore scipy.io scipy.sparse.save_npz scipy.sparse.load_npz h5py.File zarr.open zarr.save zarr.load
+safetensors.torch.save_file safetensors.numpy.save_file safetensors.torch.save_model safetensors.safe_open
+torch.from_file torchvision.io torchvision.utils.save_image torchaudio.save PIL.Image.open cv2.imwrite cv2.imread imageio
+matplotlib.pyplot.savefig
 torch.jit.unsupported_tensor_ops torch.jit.annotations torch.jit._serialization torch.compile torch.profiler torch.export.load
 torch.export.pt2_archive torch.distributed.elastic torch.distributed.run torch.distributed.launch
 torch.distributed.flight_recorder torch.distributed.checkpoint.format_utils

@@ -3,6 +3,7 @@ r"""Chat templates (Jinja2) as text: what one would reach for if rendered withou
 A template walks out of its variables by Python's own attributes (`''.__class__.__mro__[1].__subclasses__()`,
 `cycler.__init__.__globals__`), written plainly, as a string in `[…]` or `attr(…)`, escaped (`'\x5f\x5f'`), or joined
 from parts. No honest template needs one of them. Precedent: CVE-2024-34359 (llama-cpp-python).
+They are keys of a GGUF, entries of JSON files, or, since 2025, a file `chat_template.jinja` beside tokenizer_config.json.
 """
 
 import re
@@ -23,6 +24,28 @@ _DOUBTS = (
     (re.compile(r"[\w)\]] ?\. ?_[A-Za-z]"), "a private attribute"),
     (re.compile(r"^\{%[-+]? ?(?:include|import|extends|from)\b"), "another template"),
 )
+
+
+LIMIT = 4 << 20
+"""Bytes of a template that are looked through."""
+
+
+def structure(file, layout):
+    """A template that is a file of its own."""
+    layout.format = "plain"  # it stands beside a checkpoint and holds nothing of it
+    layout.span("", 0, file.size)
+    if file.size > LIMIT:
+        layout.warn("bound_reached", "of its {:,} bytes only {:,} were looked through".format(file.size, LIMIT))
+    tell(file.at(0, LIMIT).decode("utf-8", "replace"), "its text", layout)
+
+
+def tell(text, where, layout):
+    """Tells what the template at `where` reaches for."""
+    reaches, doubt = judge(text)
+    if reaches:
+        layout.hidden.append({"what": reaches, "where": where, "kind": "chat template"})
+    elif doubt:
+        layout.unseen("ambiguous", "the chat template %s uses %s" % (where, doubt))
 
 
 def judge(text):
