@@ -189,6 +189,43 @@ ADAPTERS = {
 }
 
 
+FACTORS = {BASE + "lora_A.weight": torch.ones(4, 8), BASE + "lora_B.weight": torch.ones(8, 4)}
+SCALE = {BASE + "lora_magnitude_vector": torch.ones(8)}
+METHODS = {
+    "DoRA": ({**FACTORS, **SCALE}, {"use_dora": True}, PASS, ""),
+    "DoRA by older names": (
+        {**FACTORS, BASE + "lora_magnitude_vector.weight": torch.ones(8)},
+        {"use_dora": True},
+        PASS,
+        "",
+    ),
+    "DoRA without magnitudes": (FACTORS, {"use_dora": True}, FAIL, "1 of 1 modules lack their lora_magnitude_vector"),
+    "LoRA": (FACTORS, {"use_dora": False}, PASS, ""),
+    "IA3": ({BASE + "ia3_l": torch.ones(8, 1)}, {"peft_type": "IA3"}, PASS, ""),
+    "LoHa": ({BASE + "hada_w1_a": torch.ones(8, 4)}, {"peft_type": "LOHA"}, PASS, ""),
+    "AdaLoRA": ({**FACTORS, BASE + "lora_E": torch.ones(4, 1)}, {"peft_type": "ADALORA"}, PASS, ""),
+    "LoRA's tensors for IA3": (FACTORS, {"peft_type": "IA3"}, FAIL, "says IA3"),
+    "IA3's tensors for LoRA": ({BASE + "ia3_l": torch.ones(8, 1)}, {}, FAIL, "those here are called ia3_"),
+    "OFT's tensors for BOFT": ({BASE + "oft_R.weight": torch.ones(8, 1)}, {"peft_type": "BOFT"}, FAIL, "says BOFT"),
+    "a method of names unknown here": (FACTORS, {"peft_type": "XLORA"}, PASS, ""),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_method_of_an_adapter(tmp_path, name):
+    """
+    The tensors of an adapter are of the method that its config says; DoRA has a magnitude for each module.
+    """
+    tensors, config, verdict, words = METHODS[name]
+    save_file(tensors, tmp_path / "adapter_model.safetensors")
+    (tmp_path / "adapter_config.json").write_text(json.dumps({"peft_type": "LORA", "r": 4, **TARGETS, **config}))
+
+    found = look(tmp_path)
+
+    assert found.verdict is verdict, found.reason
+    assert words in found.reason
+
+
 @pytest.mark.parametrize("name", ADAPTERS)
 def test_an_adapter_without_lora(tmp_path, name):
     """

@@ -2,6 +2,7 @@
 
 Source: peft/utils/save_and_load.py and peft/tuners/lora/layer.py. LoRA keeps for each layer `lora_A` [r, in] and `lora_B`
 [out, r] (`lora_embedding_A` [r, vocabulary], `lora_embedding_B` [dim, r]); convolutions have further axes of their own.
+DoRA (`use_dora`) keeps `lora_magnitude_vector` beside them. Other methods have names of their own (`PREFIXES`).
 An adapter of no tensors, or of tensors without elements, is what a save under ZeRO-3 leaves that gathered nothing.
 """
 
@@ -12,6 +13,14 @@ from verikit.probes.formats.layout import elements, plural
 
 LAYER = re.compile(r"^(.*?\b(?:layers?|h|blocks?)\.)(\d{1,4})\.(.+)$")
 FILES = ("adapter_model.safetensors", "adapter_model.bin")
+
+# Of the methods whose names are theirs alone: PEFT_TYPE_TO_PREFIX_MAPPING, in peft/mapping.py, by `peft_type`.
+PREFIXES = {
+    "LORA": "lora_", "ADALORA": "lora_", "IA3": "ia3_", "LOHA": "hada_", "LOKR": "lokr_",
+    "OFT": "oft_", "BOFT": "boft_", "VERA": "vera_lambda_", "HRA": "hra_",
+}  # fmt: skip
+FACTOR = re.compile(r"^(.*\.)lora_(?:embedding_)?A(?:\.|$)")
+MAGNITUDE = "lora_magnitude_vector"
 
 
 def structure(place, folder, names, layout):
@@ -29,6 +38,7 @@ def structure(place, folder, names, layout):
     # By a pattern, or a list of layers, some may be meant to have none.
     some = any(config.get(key) for key in ("layers_to_transform", "layers_pattern", "exclude_modules"))
     layout.notes["every layer"] = type(config.get("target_modules")) is list and not some
+    layout.notes["dora"] = config.get("use_dora") is True
     rank = config.get("r")
     plain = not config.get("rank_pattern") and not config.get("megatron_config")
     layout.notes["r"] = rank if type(rank) is int and plain else None
@@ -51,11 +61,37 @@ def relate(layout, members):
                 layout.fault("empty", "the adapter tensor %.100r has no elements: %s" % (row.name, list(row.shape)))
         if part.tensors:
             _modules(layout, part)
+            _method(layout, part)
         if layout.notes.get("peft_type") == "LORA":
             _any(layout, part)
             _pairs(layout, part)
+            _magnitudes(layout, part)
             if layout.notes.get("every layer"):
                 _layers(layout, part)
+
+
+def _method(layout, part):
+    """Tensors of another method than the config's, and none of its own, are another adapter's."""
+    said = layout.notes.get("peft_type")
+    words = {word for row in part.tensors for word in row.name.split(".")}
+    found = {prefix for prefix in PREFIXES.values() if any(word.startswith(prefix) for word in words)}
+    if said in PREFIXES and found and PREFIXES[said] not in found:
+        what = "adapter_config.json says %s, whose tensors are called %s…; those here are called %s…"
+        layout.fault("mismatch", what % (said, PREFIXES[said], "…, ".join(sorted(found))))
+
+
+def _magnitudes(layout, part):
+    """DoRA scales what LoRA adds by a magnitude for each module, without which it would be set anew when loaded."""
+    scaled = {row.name[: row.name.index(MAGNITUDE)] for row in part.tensors if MAGNITUDE in row.name}
+    factors = [match.group(1) for match in (FACTOR.match(row.name) for row in part.tensors) if match]
+    lost = [name for name in factors if name not in scaled]
+    if layout.notes.get("dora") and lost:
+        what = "adapter_config.json says use_dora, and %s of %d modules lack their %s, %.100r first"
+        layout.fault("missing", what % (len(lost), len(factors), MAGNITUDE, lost[0].rstrip(".")))
+    elif scaled and not layout.notes.get("dora"):
+        layout.warn(
+            "mismatch", "there are tensors of DoRA, such as %.100r…, and no use_dora in the config" % min(scaled)
+        )
 
 
 def _any(layout, part):
