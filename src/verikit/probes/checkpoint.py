@@ -16,8 +16,7 @@ from verikit.probes.formats.folders import told
 from verikit.probes.formats.layout import Broken, Layout, Window, elements, plural, uncollected
 from verikit.probes.place import CannotSee, cause_of, kind_of
 
-FILES = 4096
-"""Files of one checkpoint that are looked at; more are `bound_reached`."""
+FILES = folders.FILES
 
 DEEP = 3
 """Folders within folders that are looked into, where there is nothing above them."""

@@ -73,6 +73,9 @@ FILES = (
 TRAINED = {"optimizer.pt", "scheduler.pt", "training_args.bin"}, {"optimizer.pt", "scheduler.pt", "rng_state.pth"}
 """What only the Trainer of transformers leaves together; a rank's random state has its number in its name."""
 
+FSDP = ("pytorch_model_fsdp", "optimizer_0", "optimizer.bin")
+"""In which the Trainer keeps weights and optimizer under FSDP, and accelerate's save_state by itself."""
+
 MODELS = {"unet", "transformer", "vae"}
 """Components that pipelines of diffusers have, beside a folder called scheduler."""
 
@@ -85,6 +88,7 @@ FOLDERS = (
     Row("deepspeed", lambda names: _deepspeed(names)),
     Row("megatron", lambda names: _megatron(names)),
     Row("trainer", lambda names: "trainer_state.json" in names or _trained(names)),
+    Row("accelerate", lambda names: _accelerated(names)),
     Row("peft", lambda names: any(name.startswith(("adapter_config.json", "adapter_model.")) for name in names)),
     Row("orbax", lambda names: any(name in ("_CHECKPOINT_METADATA", "_METADATA", "manifest.ocdbt") for name in names)),
 )
@@ -132,12 +136,19 @@ def _first_record(head):
 def _trained(names):
     """Whether these are what the Trainer leaves of a training, though its own trainer_state.json be gone."""
     plain = {"rng_state.pth" if name.startswith("rng_state") else name for name in names}
-    return any(plain >= each for each in TRAINED)
+    sharded = any(name.startswith(FSDP) for name in names) and plain >= {"scheduler.pt", "rng_state.pth"}
+    return sharded or any(plain >= each for each in TRAINED)
+
+
+def _accelerated(names):
+    """Whether it is what `save_state` of accelerate leaves, and no Trainer's folder, which has files of such names too."""
+    states = (name == "optimizer.bin" or name.startswith(("random_states_", "scheduler.bin")) for name in names)
+    return "trainer_state.json" not in names and not _trained(names) and any(states)
 
 
 def _deepspeed(names):
     """Whether it is a step of DeepSpeed's, or has steps and says which is the latest."""
-    inner = any(name.endswith(("_model_states.pt", "_optim_states.pt")) for name in names)
+    inner = any(name.endswith(("_model_states.pt", "-model_states.pt", "optim_states.pt")) for name in names)
     steps = any(name.startswith("global_step") for name in names)
     bare = bool(names) and all(name[:11] == "global_step" and name[11:].isdigit() for name in names)
     return (
@@ -173,6 +184,7 @@ def load(module):
 
 if False:  # Never run: `load` imports by name, and whoever packs modules for a host finds here which they are.
     from verikit.probes.formats import (  # noqa: F401
+        accelerate,
         arrow_ipc,
         dcp,
         deepspeed,

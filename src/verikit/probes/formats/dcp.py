@@ -82,7 +82,7 @@ def _is(item, name):
     return type(item) is pickle_walk.Call and item.name.rpartition(".")[2] == name
 
 
-def _size(item):
+def size_of(item):
     """A torch.Size, or what stands for one, as a tuple; None for anything else."""
     if _is(item, "Size") and type(item.args) is tuple and len(item.args) == 1:
         item = item.args[0]
@@ -113,13 +113,13 @@ def _wanted(table, layout):
 
 
 def _tensor(name, state, layout):
-    shape, chunks = _size(state.get("size")), state.get("chunks")
+    shape, chunks = size_of(state.get("size")), state.get("chunks")
     if shape is None or type(chunks) is not list:
         raise Broken("bad_pickle", ".metadata: the tensor %.100r has no size or no chunks" % name)
     rows = {}
     for chunk in chunks:
         fields = _state(chunk, "ChunkStorageMetadata")
-        offsets, sizes = _size(fields.get("offsets")), _size(fields.get("sizes"))
+        offsets, sizes = size_of(fields.get("offsets")), size_of(fields.get("sizes"))
         if offsets is None or sizes is None or not len(offsets) == len(sizes) == len(shape):
             raise Broken("bad_pickle", ".metadata: a chunk of %.100r makes no sense" % name)
         if offsets in rows and elements(sizes) and elements(rows[offsets]):
@@ -202,7 +202,7 @@ def _pieces(table, wanted, layout):
         if name not in wanted:
             layout.fault("mismatch", "a piece of %.100r is stored, which no name of the state dict asks for" % name)
             continue
-        at = _size(index.get("offset"))
+        at = size_of(index.get("offset"))
         sizes = wanted[name].chunks.get(at) if at is not None else None
         found.append(Piece(name, at, sizes, plain, offset, length, bool(info.get("transform_descriptors"))))
     return found

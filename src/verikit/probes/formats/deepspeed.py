@@ -2,9 +2,10 @@
 
 Source: deepspeed/runtime/engine.py (`_get_ckpt_name`, `_get_zero_ckpt_name`, `save_checkpoint`) and zero_to_fp32.py:
 `mp_rank_MM_model_states.pt` for each model-parallel rank, `[bf16_]zero_pp_rank_D_mp_rank_MM_optim_states.pt` for each
-data-parallel rank of it; under ZeRO-3 also `zero_pp_rank_D_mp_rank_MM_model_states.pt`.  Pipelines write `layer_LL-…`,
-experts `…expert_E…`.  How many ranks there were stands inside (`dp_world_size`), so a lost last one shows.
-Flat partitions are of one length on all ranks, but for the last, which may lack the padding.
+data-parallel rank of it; under ZeRO-3 also `zero_pp_rank_D_mp_rank_MM_model_states.pt`.  Pipelines write `layer_LL-…`
+(`deepspeed_layers`), experts `layer_L_expert_E_…`; `zero/` is a universal form (`deepspeed_universal`).  How many ranks
+there were stands inside (`dp_world_size`), so a lost last one shows (`deepspeed_zero`).  Flat partitions are of one length
+on all ranks, but for the last, which may lack the padding.
 """
 
 import itertools
@@ -12,21 +13,24 @@ import os
 import re
 from collections import Counter
 
-from verikit.probes.formats import copies, folders
+from verikit.probes.formats import copies, deepspeed_layers, deepspeed_universal, deepspeed_zero, folders
 
 MODEL = re.compile(r"^(?:zero_pp_rank_(\d{1,9})_)?mp_rank_(\d{1,9})_model_states\.pt$")
-OPTIM = re.compile(r"^(?:bf16_|fp16_)?zero_pp_rank_(\d{1,9})_mp_rank_(\d{1,9})_optim_states\.pt$")
-LAYER = re.compile(r"^layer_(\d{1,9})-model_(\d{1,9})-model_states\.pt$")
+OPTIM = re.compile(
+    r"^(?:bf16_|fp16_)?zero_pp_rank_(\d{1,9})_mp_rank_(\d{1,9})_?optim_states\.pt$"
+)  # early ones without "_"
+LAYER = deepspeed_layers.LAYER
+EXPERT = re.compile(r"^layer_(\d{1,9})_expert_(\d{1,9})_mp_rank_(\d{1,9})_model_states\.pt$")
 TAG = re.compile(r"^global_step(\d{1,18})$")
 PADDING = 64
 LOST = "`latest` is missing, so no loader finds the step: look at the step's own folder"
-STATES = re.compile(r"_(?:model|optim)_states\.pt$")
+STATES = re.compile(r"(?:[_-]model|optim)_states\.pt$")
 
 
 def structure(place, folder, names, layout):
     """`latest` leads to a folder; in it no rank is missing."""
     if any(STATES.search(name) for name in names):
-        _step(names, "", layout)
+        _step(place, folder, names, "", layout)
         return
     if all(TAG.match(name) for name in names):
         _bare(place, folder, names, layout)
@@ -46,7 +50,9 @@ def structure(place, folder, names, layout):
     if not any(STATES.search(name) for name in inner):
         layout.fault("missing", "%s, which `latest` names, holds no states" % tag)
     folders.unfinished(inner, layout, tag + "/")
-    _step(inner, tag + "/", layout)
+    folders.files(place, folder, names, layout)
+    _step(place, folder, inner, tag + "/", layout)
+    deepspeed_universal.beside(place, folder, names, tag, layout)
 
 
 def _bare(place, folder, names, layout):
@@ -58,21 +64,31 @@ def _bare(place, folder, names, layout):
         layout.fault("missing", LOST)
 
 
-def _step(names, prefix, layout):
-    for name in names:
-        if STATES.search(name):
-            layout.member(prefix + name)
-    _grid([match.groups() for match in map(OPTIM.match, names) if match], "optimizer states", layout)
+def _step(place, folder, names, prefix, layout):
+    """Whatever lies in the folder of a step is read; the ranks, layers and experts of its states are complete."""
+    folders.files(place, folder, names, layout, prefix)
+    deepspeed_universal.parameters(place, folder, names, prefix, layout)
+    optim = [match.groups() for match in map(OPTIM.match, names) if match]
     parted = [match.groups() for match in map(MODEL.match, names) if match]
+    _grid(optim, "optimizer states", layout)
     _grid([pair for pair in parted if pair[0] is not None], "model states", layout)
     _grid([("0", model) for rank, model in parted if rank is None], "model states", layout)
-    _grid([match.groups() for match in map(LAYER.match, names) if match], "layers", layout, numbered=False)
-    optim = [match.groups() for match in map(OPTIM.match, names) if match]
-    if not parted and not any(LAYER.match(name) for name in names):
-        layout.fault("missing", "there are optimizer states, but no model states")
-    elif not optim:
+    deepspeed_layers.complete(names, layout)
+    _experts(names, layout)
+    universal = deepspeed_universal.ZERO in names
+    _halves(optim, parted, any(map(LAYER.match, names)), universal, layout)
+
+
+def _halves(optim, parted, layers, universal, layout):
+    """Model states and optimizer states are there together, of the same ranks."""
+    if not parted and (optim or not layers):
+        what = "there are %s, but no model states" % ("layers and optimizer states" if layers else "optimizer states")
+        layout.fault("missing", what)
+    elif not parted:
+        layout.warn("missing", "layers only: without the model states of the ranks DeepSpeed finds no checkpoint")
+    elif not optim and not universal:
         layout.warn("missing", "weights only: without optimizer states training can't be resumed")
-    elif any(rank is not None for rank, _ in parted):  # ZeRO-3: each rank leaves both
+    elif optim and any(rank is not None for rank, _ in parted):  # ZeRO-3: each rank leaves both
         for rank, model in sorted(set(optim) - set(parted))[:4]:
             what = "the optimizer states of rank %s, model-parallel rank %s, are there, its model states are not"
             layout.fault("missing", what % (rank, model))
@@ -81,20 +97,32 @@ def _step(names, prefix, layout):
         layout.fault("missing", "there are optimizer states of model-parallel rank %s, but no model states" % model)
 
 
-def _grid(pairs, what, layout, numbered=True):
-    """Every rank from 0 on has its part for every other coordinate; layers are numbered with gaps."""
-    cells = {(int(one), int(other)) for one, other in pairs}
+def _experts(names, layout):
+    """Of each layer of experts, counted from 0, every expert up to the last has its part of every model-parallel rank."""
+    layers = {}
+    for layer, expert, model in (match.groups() for match in map(EXPERT.match, names) if match):
+        layers.setdefault(int(layer), []).append((expert, model))
+    lost = [layer for layer in range(min(max(layers, default=0), folders.FILES)) if layer not in layers]
+    if lost:
+        layout.fault("missing", "the experts of layer %d are missing, of layers up to %d" % (lost[0], max(layers)))
+    for layer, pairs in sorted(layers.items()):
+        _grid(pairs, "experts of layer %d" % layer, layout, one="expert")
+
+
+def _grid(pairs, what, layout, one="rank"):
+    """Every rank from 0 on has its part for every other coordinate."""
+    cells = {(int(first), int(other)) for first, other in pairs}
     if not cells:
         return
-    rows = range(1 + max(one for one, _ in cells)) if numbered else sorted({one for one, _ in cells})
+    rows = range(1 + max(first for first, _ in cells))
     columns = range(1 + max(other for _, other in cells))
     # Lazily: a name may claim any rank, and then the first gaps are near.
-    gaps = ((one, other) for one in rows for other in columns if (one, other) not in cells)
-    for one, other in itertools.islice(gaps, 4):
-        layout.fault("missing", "the %s of rank %d, model-parallel rank %d, are missing" % (what, one, other))
+    gaps = ((first, other) for first in rows for other in columns if (first, other) not in cells)
+    for first, other in itertools.islice(gaps, 4):
+        layout.fault("missing", "the %s of %s %d, model-parallel rank %d, are missing" % (what, one, first, other))
     lost = len(rows) * len(columns) - len(cells)
     if lost > 4:
-        layout.fault("missing", "the {} of {:,} more ranks are missing".format(what, lost - 4))
+        layout.fault("missing", "the {} of {:,} more {}s are missing".format(what, lost - 4, one))
 
 
 def relate(layout, members):
@@ -113,11 +141,20 @@ def relate(layout, members):
             )
     optim = {name: part for name, part in states.items() if OPTIM.match(name) and not part.faults}
     _held(layout, states)
-    _alike(layout, optim)
+    ranks = {(OPTIM.match(name).group(2), name): part for name, part in optim.items()}
+    deepspeed_zero.alike(layout, ranks)
+    deepspeed_zero.one_save(layout, ranks)
     _partitions(layout, optim)
     copies.tell(optim, layout)
     whole = {name: part for name, part in states.items() if MODEL.match(name) and MODEL.match(name).group(1) is None}
     copies.tell(whole, layout, matrices=2)
+    models = {name: part for name, part in states.items() if MODEL.match(name)}
+    if not any(path.startswith(deepspeed_universal.ZERO + "/") for path in parts):
+        there = {OPTIM.match(name).group(2) for name in states if OPTIM.match(name)}
+        deepspeed_zero.lost(layout, {(MODEL.match(name).group(2), name): each for name, each in models.items()}, there)
+    deepspeed_zero.hollow(layout, whole, deepspeed_zero.stage(states))
+    deepspeed_layers.relate(layout, states, models)
+    deepspeed_universal.relate(layout, members)
 
 
 # By whom it is written, `_save_zero_checkpoint` and `save_checkpoint`, and asked for when it is loaded.
@@ -134,23 +171,6 @@ def _held(layout, states):
                 layout.fault("missing", "%s lacks %r, which is loaded from it" % (name, key))
             elif form is OPTIM and form.match(name) and part.root[key] in ({}, None):
                 layout.fault("empty", "%s has nothing in %r" % (name, key))
-
-
-def _alike(layout, optim):
-    """One code writes the states of all ranks, so what others have in theirs, none lacks."""
-    keys = {name: _keys(part) for name, part in optim.items()}
-    keys = {name: found for name, found in keys.items() if found}
-    usual = Counter(key for found in keys.values() for key in found)
-    for name, found in keys.items():
-        lost = sorted(key for key, count in usual.items() if key not in found and 2 * count > len(keys))
-        if lost:
-            what = "%s lacks %s in its optimizer_state_dict, which other ranks have"
-            layout.fault("missing", what % (name, ", ".join(map(repr, lost[:3]))))
-
-
-def _keys(part):
-    states = part.root.get("optimizer_state_dict") if type(part.root) is dict else None
-    return {key for key in states if type(key) is str} if type(states) is dict else set()
 
 
 def _world(layout, states):

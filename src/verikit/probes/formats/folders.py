@@ -8,6 +8,9 @@ from verikit.probes.formats import signs
 from verikit.probes.formats.layout import Broken, Layout
 from verikit.probes.place import CannotSee, kind_of
 
+FILES = 4096
+"""Files of one checkpoint that are looked at; more are `bound_reached`."""
+
 TEXT_LIMIT = 32 << 20
 """Bytes of a JSON file that are read; a trainer_state.json of 10^5 logged steps has about 20 MB."""
 
@@ -46,6 +49,13 @@ def everything(names, layout, prefix=""):
     for name in names:
         if signs.wanted(name):
             layout.member(prefix + name)
+
+
+def files(place, folder, names, layout, prefix=""):
+    """The same, but for folders of such names: zero_to_fp32.py of DeepSpeed leaves a folder `pytorch_model.bin`."""
+    everything(
+        [name for name in names if signs.wanted(name) and not is_folder(place, folder, prefix + name)], layout, prefix
+    )
 
 
 def unfinished(names, layout, prefix="", among=None):

@@ -36,6 +36,7 @@ def structure(place, folder, names, layout):
             layout.warn("missing", "%s is missing" % TRACKER)
         _iteration(place, folder, names, "", layout)
         return
+    folders.files(place, folder, names, layout)
     text = folders.said_in(place, folder, TRACKER)
     inner = "release" if text == "release" else "iter_%07d" % int(text) if text.isdigit() and len(text) < 12 else None
     if inner is None:
@@ -65,8 +66,11 @@ def _iteration(place, folder, names, inner, layout):
         folders.unfinished(names, layout, prefix)
     if inner and inner.startswith("iter_"):
         layout.notes["step"] = int(inner[5:])
+    folders.files(
+        place, folder, [name for name in names if not name.endswith(".distcp")], layout, prefix
+    )  # `dcp` has its say
     if any(map(RANK.match, names)):
-        _ranks(place, where, names, prefix, layout)
+        _ranks(place, folder, names, prefix, layout)
         return
     if "metadata.json" not in names:
         layout.fault("missing", "%smetadata.json is missing" % prefix)
@@ -81,13 +85,14 @@ def _iteration(place, folder, names, inner, layout):
         layout.fault("missing", ".metadata is missing: the save died before its last step")
 
 
-def _ranks(place, where, names, prefix, layout):
+def _ranks(place, folder, names, prefix, layout):
     """Every rank of the grid is there, with the same files."""
     ranks = [match.group() for match in map(RANK.match, names) if match]
     _grid(ranks, layout)
-    there = {name: place.listdir(os.path.join(where, name)) for name in sorted(ranks)}
+    there = {name: place.listdir(os.path.join(folder, prefix + name)) for name in sorted(ranks)}
     for name, found in there.items():
         folders.unfinished(found, layout, "%s%s/" % (prefix, name))
+        folders.files(place, folder, found, layout, "%s%s/" % (prefix, name))
     every = {each for found in there.values() for each in found if each.endswith(".pt")}
     if not every:
         layout.fault("missing", "the folders of the ranks hold nothing")

@@ -100,6 +100,13 @@ def _tensor_steps(layout):
     return told
 
 
+def steps(layout):
+    """((name of the optimizer, parameter), what its step is told by) for each that is a tensor with a CRC-32."""
+    for name, told in _tensor_steps(layout).items():
+        for parameter, step in told.items():
+            yield (name, parameter), step
+
+
 def _one_step(name, numbers, layout):
     counts = Counter(numbers.values())
     if len(counts) < 2:

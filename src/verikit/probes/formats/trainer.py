@@ -2,21 +2,27 @@
 
 Source: transformers/trainer.py (`_save_checkpoint`, `_save_optimizer_and_scheduler`, `_save_rng_state`) and
 trainer_callback.py (`TrainerState`). Names are fixed; each rank keeps its random state as `rng_state_K.pth`, a single
-process as `rng_state.pth`. With `save_only_model` there are weights and trainer_state.json only. With DeepSpeed the
-optimizer lies in `global_stepN` (see `deepspeed`), with FSDP in `optimizer_0` and `pytorch_model_fsdp_0` (see `dcp`).
+process as `rng_state.pth`. With `save_only_model` there are weights and trainer_state.json only. With DeepSpeed optimizer
+and scheduler lie in `global_stepN` (see `deepspeed`); with FSDP weights and optimizer in `pytorch_model_fsdp_0` and
+`optimizer_0` (see `dcp`), or whole in `pytorch_model_fsdp.bin` and `optimizer.bin`.
 """
 
 import os
 import re
 from collections import Counter
 
-from verikit.probes.formats import dcp, folders, json_file, optimizer
+from verikit.probes.formats import dcp, folders, json_file, optimizer, random_state
 from verikit.probes.formats.layout import elements
 
 WEIGHTS = re.compile(
     r"^(?:model|pytorch_model|adapter_model|diffusion_pytorch_model|flax_model|tf_model)\b.*\.(?:safetensors|bin|msgpack|h5)$"
 )
-ELSEWHERE = re.compile(r"^(?:global_step\d+|pytorch_model_fsdp.*|optimizer_\d+|optimizer\.bin|.*distcp|latest)$")
+ELSEWHERE = re.compile(r"^(?:global_step\d+|.*distcp|latest)$")
+"""What keeps weights, optimizer and scheduler in its own way: DeepSpeed, or pieces of a distributed checkpoint."""
+
+SHARDED = re.compile(r"^(?:pytorch_model_fsdp|optimizer)_\d+$")
+FSDP_WEIGHTS = re.compile(r"^pytorch_model_fsdp(?:_\d+)?(?:_rank\d+)?(?:\.bin)?$")
+OPTIMIZER = re.compile(r"^(?:optimizer\.(?:pt|bin)|rank\d+-of-\d+-optimizer\.pt|optimizer_\d+(?:_rank\d+)?(?:\.bin)?)$")
 RANK = re.compile(r"^rng_state_(\d{1,9})\.pth$")
 MOMENTS = re.compile(r"^(?:optimizer\.|optimizer_state_dict\.)?state\.\d+\.(exp_avg|momentum_buffer)$")
 
@@ -32,13 +38,16 @@ def structure(place, folder, names, layout):
     else:
         layout.fault("missing", "trainer_state.json is missing, though optimizer and scheduler are there")
     elsewhere = any(ELSEWHERE.match(name) for name in names)
-    if not any(WEIGHTS.match(name) for name in names) and not elsewhere:
-        layout.fault("missing", "there are no weights (model.safetensors, pytorch_model.bin, an index or an adapter)")
-    for inner in names:
-        if re.match(r"^(?:pytorch_model_fsdp|optimizer)_\d+$", inner) and folders.is_folder(place, folder, inner):
+    weights = any(WEIGHTS.match(name) or FSDP_WEIGHTS.match(name) for name in names)
+    if not weights and not elsewhere:
+        what = "there are no weights (model.safetensors, pytorch_model.bin, an index, an adapter%s)"
+        sharded = any(map(SHARDED.match, names))
+        layout.fault("missing", what % (", or pytorch_model_fsdp_0 as beside optimizer_0" if sharded else ""))
+    for inner in filter(SHARDED.match, names):
+        if folders.is_folder(place, folder, inner):
             folders.within(place, folder, inner, dcp, layout)
-    if not elsewhere:
-        _resumable(names, layout)
+    if not any(name.endswith(".distcp") for name in names):  # pieces right here are somebody's own way of saving
+        _resumable(names, elsewhere, layout)
     if "training_args.bin" not in names and "optimizer.pt" in names:
         layout.warn("missing", "training_args.bin is missing, which the Trainer writes beside the rest")
     _ranks(names, layout)
@@ -60,11 +69,12 @@ def _step(place, folder, layout):
         layout.fault("mismatch", "the folder is of step %s, its trainer_state.json of step %d" % (match.group(1), step))
 
 
-def _resumable(names, layout):
+def _resumable(names, elsewhere, layout):
     """Optimizer, scheduler and random state are there together, or none of them is."""
+    sharded = any(FSDP_WEIGHTS.match(name) or SHARDED.match(name) for name in names)
     kinds = {
-        "optimizer.pt": "optimizer.pt" in names,
-        "scheduler.pt": "scheduler.pt" in names,
+        "optimizer_0" if sharded else "optimizer.pt": elsewhere or any(map(OPTIMIZER.match, names)),
+        "scheduler.pt": elsewhere or "scheduler.pt" in names,
         "rng_state.pth": "rng_state.pth" in names or any(RANK.match(name) for name in names),
     }
     if any(kinds.values()):
@@ -93,6 +103,9 @@ def relate(layout, members):
             layout.fault(
                 "empty", "the weight %.100r has no elements (%s): gathered from a shard?" % (row.name, list(row.shape))
             )
+    for path, part in members.items():
+        if (path == "rng_state.pth" or RANK.match(path)) and not part.faults:
+            random_state.judge(path, part, "cpu", layout)
     misplaced = _roles(members, layout)
     _held({path: part for path, part in members.items() if path not in misplaced}, layout)
     file = members.get("optimizer.pt")
