@@ -239,7 +239,8 @@ class _Case:
         failure = self.text["failure"]
         if failure is None and self.check.since is not None and self.facts["tied"] in OWN_LINES:
             failure = self.text["fallen"]  # by a supervisor, since the launch: no earlier run's
-        if failure is None and self.dead and not self._finished():
+        fatal = not self.process and self.text["ending"].get("fatal")  # by that level programs end
+        if failure is None and (self.dead or fatal) and not self._finished():
             failure = self.text["suspect"]
         if failure is None or self._of_earlier_run():
             return None
@@ -286,7 +287,7 @@ class _Case:
     def _hung(self) -> Finding | None:
         """A live job whose counters stand still while it goes on logging, or whose log stands still."""
         retry, stats = self.text["retry"], self.text["stats"]
-        if self.dead or self._finished() or self._of_earlier_run():
+        if self.dead or (self._told_end() if self.alive else self._finished()) or self._of_earlier_run():
             return None
         seen_alive = self.alive or self.age < RUNNING_SILENCE
         if retry and retry["endless"] and seen_alive:
@@ -386,13 +387,17 @@ class _Case:
 
     def _finished(self) -> bool:
         """Whether the text tells a good end: a marker, a counter at its whole, an ordered stop."""
+        if self.process.get("exit_status") is not None:
+            return self._told_end()
+        return self._told_end() or self._whole() or bool(self.dead and self.text["closed"])
+
+    def _told_end(self) -> bool:
+        """The same by what was said, or the exit status: a job that still lives is not over because a counter is."""
         status = self.process.get("exit_status")
         if status is not None:
             return status == 0 or (status in ORDERED and self.text["stop"] is not None)
-        if self.text["stop"]:
-            return True
         done = self.text["done"]
-        return bool((done and done["ends"]) or self._whole() or (self.dead and self.text["closed"]))
+        return bool(self.text["stop"] or (done and done["ends"]))
 
     def _whole(self) -> bool:
         """Whether its counter reached its whole, and no last words of a dead job say that this was not all there was to do."""

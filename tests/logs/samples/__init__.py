@@ -12,6 +12,7 @@ from logs.samples import (
     errors,
     in_own_words,
     jobs,
+    let_go,
     lookalikes,
     own_scripts,
     roots,
@@ -42,6 +43,7 @@ TOPICS = (
     texts,
     twists,
     again,
+    let_go,
 )
 
 __all__ = ["SAMPLES", "TOPICS"]

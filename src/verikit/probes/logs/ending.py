@@ -37,6 +37,8 @@ NO_CURE = ("leave is taken", "how long it took", "it closes down", "totals", "a 
 BLOCK = 3
 """Rows, or named figures, that make a table or a summary."""
 
+SAYS_FATAL = re.compile(r"\bFATAL\b|\"fatal\"|(?:^|[\s\[])F\d{4} ")
+
 WHOLE, SHORT = "its counter is at its whole", "its counter is short of its whole"
 WORDS_OF_AN_END = "words of an end"
 FAILED = "its last words speak of a failure"
@@ -103,6 +105,7 @@ class End:
 
     def __init__(self):
         self.signs, self.against, self.line, self.best = [], [], 0, 0
+        self.fatal = False  # whether a line that is called fatal is among the last words: its program ended by it
         self.worked = 0  # how much work was counted; what repeats itself without a figure counts as little
         self.lines = []  # the last words: lines in forms new to this run, behind all that was counted
 
@@ -139,6 +142,7 @@ class End:
             "line": self.line,
             "for": [name for name, _ in self.signs],
             "against": [name for name, _ in self.against],
+            "fatal": self.fatal,
         }
 
 
@@ -403,6 +407,7 @@ def _last(story, end, behind):
         line.level >= 50 and (line.number in loud or not (excused(text) or handled(text)))
         for line, text in _texts(end, 50)
     )
+    end.fatal = fatal and any(SAYS_FATAL.search(line.raw) for line, _ in _texts(end, 50))
     if fatal or any(number >= end.line or not healed for number, _ in told):
         end.add(FAILED, VETO)
     elif not cured and not whole and any(_complains(text) for _, text in behind[-ADJACENT:]):

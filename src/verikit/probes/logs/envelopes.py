@@ -29,6 +29,8 @@ ENVELOPES = (
     ),
     ("epoch", r"(?P<level>[IWEF])0000 00:00:\d+\.\d+ +\d+ [\w./-]+:\d+\] ?"),
     ("tensorflow", r"(?P<level>[IWEF]) [\w./+-]+\.(?:cc|cpp|cxx|cu|h):\d+\] ?"),
+    ("zap-level", r"(?P<level>DEBUG|INFO|WARN|ERROR|DPANIC|PANIC|FATAL)\t"),
+    ("zap-place", r"(?:[\w./-]+\t)?[\w./@-]+\.go:\d+\t"),
     ("jupyter", r"\[(?P<level>[IWECD]) \d{4}-\d\d-\d\d " + _TIME + r"(?: [\w.]+)?\] ?"),
     ("sglang", r"\[" + _DAY + r" " + _TIME + r"(?: (?:DP|PP|TP|EP)\d+)* (?:DP|PP|TP|EP)(?P<rank>\d+)\] ?"),
     ("ray-core", r"\[" + _DAY + r" " + _TIME + r" (?P<level>[IWEF]) \d+ \d+\] (?:\(\w+\) )?[\w./]+:\d+: ?"),
@@ -137,7 +139,7 @@ ENVELOPES = (
     ("level-name", r"\[(?P<level>Trace|Debug|Info|Notice|Warning|Warn|Error|Critical|Fatal)\] ?"),
     (
         "tag-level",
-        r"\[[A-Za-z][\w. -]{0,40}\] ?(?=\[(?:Trace|Debug|Info|Notice|Warning|Warn|Error|Critical|Fatal|TRACE|DEBUG|INFO|WARNING|WARN|ERROR|FATAL)\])",
+        r"\[[A-Za-z][\w. -]{0,40}\] ?(?=\[(?:Trace|Debug|Info|Notice|Warning|Warn|Error|Critical|Fatal|TRACE|DEBUG|INFO|WARNING|WARN|ERROR|FATAL|trace|debug|info|warning|warn|error|critical)\])",
     ),
     ("level-bracket", r"\[" + _LEVEL + r" *\](?: \[[\w./-]+:\d+(?::[\w<>]+)?\])?:? ?"),
     ("basic", _LEVEL + r":[A-Za-z_][\w.-]*:(?=\S)"),
@@ -163,7 +165,7 @@ _COMPILED = tuple((name, re.compile(pattern)) for name, pattern in ENVELOPES)
 
 # Which rows can begin with a character: most lines try a handful instead of all.
 _STARTS = {
-    "cri": "0123456789", "klog": "[<", "glog": "[IWEFCD", "epoch": "IWEF", "tensorflow": "IWEF", "jupyter": "[", "sglang": "[",
+    "cri": "0123456789", "klog": "[<", "glog": "[IWEFCD", "epoch": "IWEF", "tensorflow": "IWEF", "zap-level": "DIWEPF", "jupyter": "[", "sglang": "[",
     "bracketed-level-time": "[", "celery": "[", "nemo": "[", "redis": "0123456789", "buildkit": "#", "worker": "(", "worker-rank": "(", "ray-daemon": "(", "rank": "[", "mpirun": "[",
     "number-before": "[", "numbered": "[", "srun": " 0123456789", "pod": "[", "bracketed-time": "[",
     "bracketed-clock": "[", "time": "0123456789", "clock": "0123456789", "uptime": "0123456789", "syslog-iso": "0123456789", "level-bracket": "[",
@@ -309,7 +311,7 @@ DEALT_WITH = re.compile(
 """What a record names as its action, where the job goes on."""
 
 _NO_FIGURE = ("ts", "time", "timestamp", "pid", "line", "lineno", "line_number", "thread", "process")
-MESSAGE_KEYS = ("message", "msg", "event", "text", "log", "body", "ev", "evt", "action", "m", "status", "state")
+MESSAGE_KEYS = ("message", "msg", "event", "text", "log", "body", "ev", "evt", "action", "m", "status", "state", "type")
 DETAIL_KEYS = ("status", "state", "result", "detail", "details", "reason", "why", "cause", "path", "file", "key")
 LEVEL_KEYS = ("level", "levelname", "severity", "lvl", "lv", "log_level", "loglevel", "sev")
 TRACE_KEYS = ("exc_info", "exception", "traceback", "stack_trace", "stack", "error", "err")
@@ -352,4 +354,6 @@ def _taken_care_of(row):
     """Whether a record itself says that its failure ends nothing, or what is done about it."""
     if row.get("optional") is True or row.get("fatal") is False or row.get("handled") is True:
         return True
-    return any(isinstance(row.get(key), str) and DEALT_WITH.match(row[key]) for key in ("action", "resolution"))
+    return any(
+        isinstance(row.get(key), str) and DEALT_WITH.match(row[key]) for key in ("action", "effect", "resolution")
+    )

@@ -53,6 +53,9 @@ BUFFERED = 5
 WHOLE_JOB = ("failing", "scheduler-memory", "lsf-exit")
 """Signs that nothing behind them heals: what the caller named, and what LSF reports above the output of the job."""
 
+CONTAINER = re.compile(r"(\[pod/[^\]\n]{1,120}\]|[A-Za-z][\w.-]{0,60}(?= +\| ))")
+"""The name of a container, or its pod, before a line."""
+
 TRAP_LINES = 15
 """Lines within which a bare "done" behind an uncaught crash is a shell's trap speaking, not the job."""
 
@@ -61,6 +64,8 @@ def counts(story, sign, ready, done, stop):
     """Whether a sign is a failure of this run, as far as its text tells."""
     if sign["role"] in ("soft", "weak") or sign["contained"]:
         return False
+    if _every_part(story, sign):
+        return True
     if _lived_without(story, sign):
         return False
     if sign["id"].startswith("slurm-") and sign["role"] == "root":
@@ -85,6 +90,15 @@ def counts(story, sign, ready, done, stop):
     if done["marker"] == "last-words":
         return sign["trace"] or sign["level"] >= 40 or sign["role"] == "fatal" or not TOOL.match(sign["text"])
     return sign["uncaught"] or _trapped(sign, done) or _hard(story, sign, done) or _passed_on(story, sign, done)
+
+
+def _every_part(story, sign):
+    """Whether each part of a script ended by the very same exception: that the next one began, and was called done, heals none."""
+    if not sign["trace"] or sign["contained"]:
+        return False
+    same = [one for one in story.signs if one["trace"] and one["id"] == sign["id"] and one["text"] == sign["text"]]
+    wholes = [event[4] for event in story.progress if event[1] == "of" and event[4] is not None]
+    return 3 <= max(wholes, default=0) <= len(same)
 
 
 def _passed_on(story, sign, done):
@@ -174,7 +188,11 @@ def resolved(story, sign, ready):
 
 def _heals_by_being_up(story, sign, ready):
     """Whether what is up is what the sign was of: the same container, and for a program that ended, a server that is known."""
-    one, two = (story.undress(0, text.encode()).source for text in (sign["text"], ready["excerpt"]))
+    texts = sign["text"], ready["excerpt"]
+    one, two = (CONTAINER.match(text) for text in texts)
+    if one and two:
+        return one.group(1) == two.group(1)  # started anew, whatever its first life ended of
+    one, two = (story.undress(0, text.encode()).source for text in texts)
     if sign["uncaught"] and sign["rank"] is None:
         return False  # the process behind the door is gone
     known = ready["marker"] != "own-ready"

@@ -7,6 +7,7 @@ whose beginning it has.  Every row has a line of its program, and the opposite, 
 """
 
 SIGNS = (
+    ("dbt-error", "fatal", r"(?:Database|Compilation|Runtime|Parsing|Dependency) Error in (?:model|test|seed|snapshot|macro|source|analysis) ", "data_error", "the compiled SQL is under target/: run it by hand", "dbt"),
     ("dagster-failure", "messenger", r"(?:STEP_FAILURE|RUN_FAILURE) - ", "python_exception", "", "dagster"),
     ("rust-panic-hook", "root", r"Panic occurred in file \S{1,300} at line \d+: ", "python_exception", "", "Qdrant startup.rs"),
     ("luigi-failed", "messenger", r"This progress looks :\(", "python_exception", "", "luigi execution_summary.py"),
@@ -122,6 +123,9 @@ SIGNS = (
 )  # fmt: skip
 
 BENIGN = (
+    ("docker-gone", "line", r"^Error(?: response from daemon)?: No such (?:container|image|network|volume|object): ", "No such", "", "Docker"),
+    ("robocopy-head", "line", r"^Total +Copied +Skipped +Mismatch +FAILED", "Mismatch", "", "robocopy"),
+    ("robocopy-retry", "retry", r"^\d+ \(0x[0-9A-F]{8}\) (?:Copying|Creating|Accessing|Scanning|Changing|Deleting) ", "(0x", "", "robocopy"),
     ("nfs-left", "line", r"^rm: cannot remove '[^'\n]{0,300}\.nfs[0-9a-f]{8,40}': Device or resource busy", ".nfs", "", "NFS silly rename"),
     ("nextflow-again", "line", r"^(?:\[[0-9a-f]{2}/[0-9a-f]{6}\] )?NOTE: Process `[^`\n]{1,120}` terminated .{1,160} -- (?:Execution is retried|Error is ignored)", "NOTE", "", "Nextflow TaskProcessor"),
     ("python-warning", "line", r"^\S{1,300}\.py:\d+: \w{0,40}Warning: ", "Warning", "", "Python warnings.py"),

@@ -88,9 +88,20 @@ QUOTING = ("pip-end",)
 STACK_LINES, REPEATS = 400, 12
 
 EXHAUSTED = re.compile(
-    r"(?i)\b(?:retries|attempts|tries|retry (?:budget|limit)) (?:were |was |are )?(?:exhausted|exceeded|used up)|\b(?:after|all) \d+ (?:attempts|tries|retries)\b|\bmax(?:imum)? (?:number of )?retries\b"
+    r"(?i)\b(?:giving|gave) up\b|\b(?:retries|attempts|tries|retry (?:budget|limit)) (?:were |was |are )?(?:exhausted|exceeded|used up)|\b(?:after|all) \d+ (?:attempts|tries|retries)\b|\bmax(?:imum)? (?:number of )?retries\b|\b(?:on|in) (?:every|each) (?:attempt|try)\b|\b\d+ (?:re-?starts|attempts|retries|tries) (?:and|without|in a row)\b|\btoo many (?:re-?starts|attempts|retries)\b"
 )
 """What a program says that has tried often enough: what it met each time stands before."""
+
+QUOTED = re.compile(
+    r"\b(?:[Ll]ast (?:words|line)|[Ss]aid|[Ss]ays|stderr|[Rr]eason|[Bb]ecause|[Cc]ause)\W{1,3}[\"'“][^\"'“”\n]{12,400}[\"'”]"
+)
+"""The words of a child, told with its end: they are the cause."""
+
+TRIED_LINES = 3
+"""How far above the word that no more is tried the last try may stand."""
+
+AGAIN_AND_AGAIN = 3
+"""Copies of a complaint of whatever level that a last word sums up."""
 
 TOLD = ("messenger", "weak")
 """Signs that only pass on that something failed, or are known by their level alone: what was said before may tell more."""
@@ -237,10 +248,14 @@ def _tried(story, signs, failure):
     """The first of the same complaints, tried again each time and with nothing done between, that a last word sums up."""
     if failure is None or failure["trace"] or not EXHAUSTED.search(failure["text"]):
         return failure
-    before = [sign for sign in signs if sign["line"] < failure["line"] and sign["level"] >= 40 and not sign["trace"]]
+    before = [sign for sign in signs if sign["line"] < failure["line"] and not sign["trace"]]
     before = [sign for sign in before if not moved(story, sign["end"], 1, failure["line"])]
-    form = folded(before[-1]["text"]) if before else None
-    return next((sign for sign in before if folded(sign["text"]) == form), failure)
+    tries = [form for form in story.retry_forms.values() if form[1] >= AGAIN_AND_AGAIN]
+    tries = [form for form in tries if 0 < failure["line"] - form[4] <= TRIED_LINES]
+    if tries:
+        return _words_of(story.undress(tries[0][0], tries[0][2].encode("utf-8", "replace")))
+    same = [sign for sign in before if folded(sign["text"]) == folded(before[-1]["text"])]
+    return same[0] if same and (same[0]["level"] >= 40 or len(same) >= AGAIN_AND_AGAIN) else failure
 
 
 def _loudest(signs):
@@ -291,6 +306,8 @@ def _in_own_words(story, signs, failure, end):
 def _passes_on(failure):
     """Whether a sign may have its cause in words before it; of a kill nobody says beforehand."""
     if by_exit(failure["text"], "") in SIGNALS and not ABORTED.search(failure["text"]):
+        return False
+    if QUOTED.search(failure["text"]):
         return False
     if failure["kind"] == "killed" and TERMINATED.search(failure["text"]):
         return True  # a script that ends what it has started says why
@@ -406,9 +423,12 @@ def _said_first(signs, failure):
     """The first line of level ERROR that says word for word what a program repeats in its last breath (Go's `panic: …`)."""
     if failure is None or failure["trace"] or failure["role"] not in ("fatal", "root", "bare") or failure["level"]:
         return failure
-    words = failure["text"].strip().partition(": ")[2][:80]
-    same = [one for one in signs if one["level"] >= 40 and one["line"] < failure["line"] and words in one["text"]]
-    return same[0] if len(words) > REPEATS and same else failure
+    before = [one for one in signs if one["level"] >= 40 and one["line"] < failure["line"]]
+    for words in (failure["text"].strip().partition(": ")[2][:80], failure["text"].strip().rpartition(": ")[2][:80]):
+        same = [one for one in before if words in one["text"]]
+        if len(words) > REPEATS and same:
+            return same[0]
+    return failure
 
 
 def _first_copy(story, signs, failure):
@@ -416,6 +436,7 @@ def _first_copy(story, signs, failure):
     if failure is None or not failure["trace"]:
         return failure
     same = [sign for sign in signs if sign["id"] == failure["id"] and sign["text"] == failure["text"] and sign["trace"]]
+    same = [sign for sign in same if sign["line"] <= failure["line"]]
     return next((sign for sign in same if not moved(story, sign["end"], 1)), failure)
 
 

@@ -120,6 +120,9 @@ DEATH = re.compile(r"\b(?:has |have )?died\b|\b(?:is|are) dead\b")
 WATCHED = ("oss", "grad", "gnorm", "throughput")
 DIGITS_MATTER = (b"rrno", b"xit", b"Xid", b"signal", b" code")
 
+ASIDE = re.compile(r"\(\d[^()]{0,80}\)")
+"""A figure in brackets, beside what a sentence counts."""
+
 WENT_WRONG = re.compile(r"(?i)\b(?:fail|err|retr|skip|miss|drop|reject|lost|bad|cancel)\w*(?: \w+){0,2} ?$")
 """Before a figure: it counts what was not done."""
 
@@ -157,6 +160,18 @@ THING = re.compile(
     r"\W*(?!(?:[Dd]one|[Pp]rocessed|[Cc]omplete|[Ff]inished|[Gg]enerated|[Ww]rote|[Ww]ritten|[Ee]valuated|[Ss]cored|[Pp]rogress))"
 )
 LEAVES = re.compile(tables.LEAVES)
+LET_GO = re.compile(r"(?:Ignor(?:ing|ed)|Skipp(?:ing|ed)|ignor(?:ing|ed)|skipp(?:ing|ed))\b[^\n]{0,40}$")
+"""A short sentence that says of the line above that it is let go."""
+
+MAKE_LET_GO = re.compile(r"make(?:\[\d+\])?: \[[^\]\n]{1,200}\] Error \d+ \(ignored\)")
+"""GNU make of a recipe that may fail (`-` before it): what it said just above is let go."""
+
+IMPORTS = re.compile(r"(?:ModuleNotFoundError|ImportError)\b")
+DONE_WITHOUT = re.compile(
+    r"\b(?:going on|continuing|proceeding|carrying on|doing|running|starting) without\b|\b(?:is |are |now )?(?:disabled|switched off|turned off)\b"
+)
+"""What a program says right behind a module that is not there, if it can do without."""
+
 ELSE_TRUE = ("+ true", "+ :")
 TO_COME = re.compile(tables.TO_COME)
 THINGS = re.compile(
@@ -366,6 +381,7 @@ class Story(Tracebacks):
         prefix = max(0, len(raw) - len(line.text.encode("utf-8", "replace")))
         works = re.search("[A-Za-z]", line.text) and not (
             TITLE.match(line.text)
+            or line.text.startswith("\t")  # set in by a tab: of a dump
             or NO_WORK.search(NONE.sub("", self._but_tallies(line.text)))
             or QUANTITIES.search(line.text)
             or ROW.match(line.text.strip())
@@ -485,6 +501,8 @@ class Story(Tracebacks):
             self._elastic(text)
         marker = self._marker(line, text)
         sign = None if marker == "ready" else self._sign(line, text, excuses)
+        if sign and self._announced(line):
+            sign["contained"] = True
         counted = None
         if marker == "done":
             return self._counter(line, text, figures=False) or True  # what it sums up is no loss of the last steps
@@ -526,10 +544,18 @@ class Story(Tracebacks):
         if text in ELSE_TRUE:  # bash -x tells what stands behind `||`
             for sign in told:
                 sign["contained"] = sign["contained"] or sign["end"] == line.number - 1
+        if MAKE_LET_GO.match(text):
+            for sign in near:
+                sign["contained"] = sign["contained"] or not (sign["main"] or sign["uncaught"])
+        if LET_GO.match(text):
+            for sign in told:
+                sign["contained"] = sign["contained"] or (sign["end"] == line.number - 1 and not sign["main"])
         if any(cured_by(text, sign["text"]) for sign in told):
             for sign in told:
                 sign["contained"] = True
         for block in open_:
+            if line.number - block.last == 1 and DONE_WITHOUT.search(text) and IMPORTS.match(block.errors[-1][1]):
+                block.contained = block.told = block.cured = True
             if cured_by(text, block.errors[-1][1]) or (line.number - block.last == 1 and made_light_of(text, block)):
                 block.contained = block.told = block.cured = True
 
@@ -676,7 +702,7 @@ class Story(Tracebacks):
                 and not WORKED.search(text)
             ):
                 continue
-            if role in ("item", "step") and UNFINISHED.search(text):
+            if role in ("item", "step") and UNFINISHED.search(ASIDE.sub("", text)):
                 continue
             if name == "of" and (NO_COUNT.search(text[: found.start("n")]) or THINGS.match(text, found.end("of"))):
                 continue
@@ -735,6 +761,10 @@ class Story(Tracebacks):
     def _retry(self, line, text):
         form = re.sub(r"\d+|0x[0-9a-f]+", "0", text)[:60]
         first = self.retry_forms.get(form)
+        if first and any(
+            event[0] > first[4] and event[2] in ("step", "item") and not event[6] for event in self.progress[-1:]
+        ):
+            first = self.retry_forms.pop(form) and None  # what was tried has come through since: it begins again
         if first is None and len(self.retry_forms) < 200:
             first = self.retry_forms[form] = [line.number, 0, line.raw[:1000], line.raw[: clock.LOOKED_AT], 0, ""]
         if first is not None:

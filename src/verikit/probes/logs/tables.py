@@ -126,7 +126,7 @@ SIGNS: "tuple[tuple[str, ...], ...]" = (
     ("kernel-oom", "root", r"(?:\[[\d. ]+\] )?(?:Memory cgroup out of memory|Out of memory(?: and no killable)?): Kill(?:ed)? process|oom-kill:constraint=", "host_oom", "", "kernel mm/oom_kill.c"),
     ("slurm-oom", "root", r"slurmstepd(?:-[\w.-]+)?: error: (?:\S+ )?[Dd]etected \d+ oom[-_]kill event|slurmstepd(?:-[\w.-]+)?: error: [^\n]{0,60}(?:Exceeded (?:job|step) memory limit|exceeded memory limit|oom[-_]kill)", "host_oom", "", "nextflow#5932"),
     ("srun-oom", "root", r"srun: error: [\w.-]+: tasks? [\d,\[\]-]+: Out [Oo]f [Mm]emory", "host_oom", "", "ArjunaUsers#52"),
-    ("raylet-oom", "root", r"(?:[^\n]{0,60}: )?\d+ Workers? \(tasks ?/ ?actors\) killed due to memory pressure|[^\n]{0,80}killed due to memory pressure \(OOM\)|Task was killed due to the node running low on memory", "host_oom", "", "verl"),
+    ("raylet-oom", "root", r"(?:[^\n]{0,60}: )?\d+ Workers? \(tasks ?/ ?actors\) killed due to memory pressure|[^\n]{0,80}killed due to memory pressure \(OOM\)|Task was killed due to the node running low on memory|Memory on the node \(IP: [^)\n]{1,120}\) [^\n]{0,400}exceeds the memory usage threshold", "host_oom", "", "verl"),
     ("container-oom", "root", r"(?:\w+: )?OOMKilled|[^\n]{0,80}[Rr]eason: OOMKilled|[^\n]{0,60}terminated with exit code 137 \(OOMKilled", "host_oom", "", "kubernetes"),
     ("slurm-time", "root", r"(?:slurmstepd|srun)(?:-[\w.-]+)?: error: (?:\S+ )?(?:\*\*\* )?(?:JOB|STEP|Job|Step)[^\n]{0,120}DUE TO TIME LIMIT|=>> PBS: job killed: walltime|TERM_RUNLIMIT|[^\n]{0,40}job (?:was )?killed (?:as|because) it (?:reached|exceeded) (?:the )?(?:wall ?time|time limit|LSF run time limit)", "time_limit", "", "desitarget#628"),
     ("slurm-preempt", "root", r"(?:slurmstepd|srun)(?:-[\w.-]+)?: error: (?:\*\*\* )?(?:JOB|STEP|Job|Step)[^\n]{0,120}DUE TO (?:PREEMPTION|JOB REQUEUE)|(?:The )?(?:[Ss]pot|[Pp]reemptible) (?:[Ii]nstance|VM|node)[^\n]{0,60}(?:interrupt|preempt|terminat|reclaim)", "preempted", "", "submitit#1708"),
@@ -140,6 +140,7 @@ SIGNS: "tuple[tuple[str, ...], ...]" = (
     ("assert-host", "root", r"(?:[\w./-]+: )?[\w./+-]+:\d+: [^\n]{0,200}Assertion `[^\n]{1,300}' failed", "python_exception", "an assertion of the program itself: read the line that it names", "glibc assert"),
     ("cuda-error", "root", r"CUDA error(?: \d+)?:? (?:\d+ )?(?:an illegal|device-side|unspecified|misaligned|invalid|CUBLAS|in )|CUDA error: |ggml_cuda_\w+: CUDA error|ROCm error|HIP error", "cuda_error", "", "llama.cpp"),
     ("driver", "root", r"(?:CUDA error: )?(?:no kernel image is available|the provided PTX was compiled|CUDA driver version is insufficient)|Failed to initialize NVML: Driver/library version mismatch|nvidia-container-cli: [^\n]{0,80}(?:requirement error|driver)|docker: Error response from daemon: [^\n]{0,200}(?:could not select device driver|nvidia)|NVIDIA-SMI has failed", "driver_mismatch", "", "server#2193"),
+    ("watchdog-cuda", "fatal", r"(?:\[PG[^\]]{0,120}\] )?Process group watchdog thread terminated with exception: CUDA error: ", "cuda_error", "", "pytorch ProcessGroupNCCL.cpp"),
     ("watchdog", "root", r"(?:\[(?:PG|Rank)[^\]]{0,120}\] )?Watchdog caught collective operation timeout|(?:\[[^\]]{0,80}\] )?Caught collective operation timeout", "nccl_timeout", "", "LlamaFactory#6269"),
     ("watchdog-end", "messenger", r"(?:\[PG[^\]]{0,120}\] )?Process group watchdog thread terminated|(?:\[[^\]]{0,80}\] )?(?:Some NCCL operations have failed|To avoid data inconsistency|Received a dump signal|failure detected by watchdog|NCCL watchdog thread terminated)|(?:\[[^\]]{0,80}\] )?[^\n]{0,60}HeartbeatMonitor|terminate called after throwing an instance of 'c10::", "nccl_timeout", "", "pytorch#118369"),
     ("heartbeat", "messenger", r"(?:\[PG[^\]]{0,120}\] )?ProcessGroupNCCL's watchdog got stuck for \d+ seconds", "nccl_timeout", "", "pytorch"),
@@ -203,6 +204,7 @@ SIGNS: "tuple[tuple[str, ...], ...]" = (
     ("xla-stuck", "soft", r"This thread has been waiting for `[^`\n]{1,120}` for \d+ seconds and may be stuck", "stuck_step", "", "XLA rendezvous.cc"),
     ("sglang-watchdog", "root", r"Watchdog timeout \(self|(?:Scheduler|Detokenizer|Tokenizer) watchdog timeout", "stuck_step", "", "SGLang"),
     ("build-failure", "messenger", r"BUILD (?:FAILURE|FAILED)\b", "config_error", "the build failed: read its first error", "Maven, Gradle, Bazel, Xcode"),
+    ("go-memory", "fatal", r"fatal error: runtime: (?:cannot allocate|out of) memory|runtime: out of memory: cannot allocate", "host_oom", "", "Go runtime"),
     ("panic", "fatal", r"thread '[^'\n]{1,80}' (?:\(\d+\) )?panicked at|panic: |goroutine \d+ \[running\]|GGML_ASSERT\(|[\w./-]+\.(?:cpp|c|cu|h):\d+: GGML_ASSERT|F\d{4} \d\d:\d\d:\d\d|Check failed: ", "python_exception", "a bug in the program: keep the core dump and the lines above", "known"),
     ("oom-go", "root", r"(?:Error: )?(?:llama runner process has terminated|model requires more system memory|llama-server process died)", "cuda_oom", "", "ollama#9782"),
     ("triton-model", "root", r"(?:failed to load '[^'\n]{1,80}' version|error: creating server: |Failed to load model)", "checkpoint_mismatch", "look at the model repository's entry named", "triton"),
@@ -302,6 +304,7 @@ MARKERS: "tuple[tuple[str, ...], ...]" = (
     ("nccl-tests-done", "done", r"# Avg bus bandwidth +:", "", "", "nccl-tests"),
     ("gpu-burn-done", "done", r"Tested \d+ GPUs:", "", "", "gpu-burn"),
     ("slurm-done", "done", r".{0,80}(?:state COMPLETED|exit 0\b|ExitCode[=:] ?0:0|exit(?:ed)?(?: with)?(?: (?:return |exit )?code| status)?[ =:]+0\b|\bexit(?:s|ed) (?:successfully|normally|cleanly|ok|OK)\b)", "", "", "site epilogs, deepspeed"),
+    ("exit-zero", "done", r"(?:\[[\w-]{1,30}\] )?(?:[\w-]+:? ){0,3}(?:(?:[Ee]xit|EXIT)(?: status| code)(?: of [\w -]{1,30})?[:= ]+0|(?:ended|finished|exited) with (?:status |code |exit code )?0)\W*$", "", "", "own set"),
     ("status-ok", "done", r"(?:[\w-]+[,:] ){0,2}(?:[Ff]inal |[Oo]verall |[Jj]ob |[Ee]xit )?(?:[Ss]tatus|STATUS|[Vv]erdict|VERDICT)(?:: ?| )(?:OK|ok|SUCCESS|success|SUCCEEDED|succeeded|PASS|PASSED|pass)\b(?=\W*$|, )", "", "", "own set"),
     ("generic-done", "done", r"(?:[\w.:/-]+: |(?:[\w.-]+ ){1,5}[\w.-]+: (?=DONE\b))?(?:={2,} ?)?(?:(?:All |all )?(?:done|Done|DONE|finished|Finished|FINISHED|completed|Completed|complete|Complete|COMPLETE|COMPLETED)(?:[.!]*$|[.!:,] +(?!\d+ ?(?:/|of\b)|\d[\d.]* ?[%kKMGT])| +(?:in|at|after|on|with|without|successfully|all|processing|training|running|writing|everything|status: (?:success|ok|done)|\W)(?:\W|$))|(?:[Tt]raining|[Ee]valuation|[Ee]val|[Jj]ob(?: \d+)?|[Rr]un|[Gg]eneration|[Ii]nference|[Ee]xport|[Pp]rocessing|[Dd]ownload|[Cc]onversion|[Pp]ipeline|[Ss]cript|[Pp]reprocessing|[Tt]okenization|[Bb]enchmark|[Ee]verything|[Aa]ll \S+(?: \S+)?)(?: \S+)? (?:is |has |have |are |was |were )?(?:done|finished|complete|completed|ended|succeeded|successful|saved|written)\b|[Ss]uccessfully (?:completed|finished|generated|saved|exported|converted|wrote|written|processed|uploaded|trained|evaluated|pushed|merged|quantized|downloaded|copied|transferred)|[Ff]inished (?:training|evaluation|all|run|in|at|after|generating|processing|successfully)|[Cc]ompleted (?:in|all|successfully)|[Ee]xiting (?:normally|cleanly|with (?:code|status) 0)|[Bb]ye[.!]?$|[Ww]all(?:clock)? time[: ]|[Tt]otal (?:time|runtime|elapsed)(?::| (?!(?:of|for|to|in|spent)\b))|[Tt]ime (?:taken|elapsed): |(?:[Rr]esults?|[Oo]utputs?|[Pp]redictions) (?:saved|written) to|(?:[Ww]rote|[Ss]aved) (?:(?:all )?(?:outputs?|results?|predictions|metrics|\d+ \w+)|final)\b|[Ss]aved final (?:model|checkpoint)|[Ff]inal (?:results?|metrics?|accuracy|score|loss|model|checkpoint)\b(?! (?:dir|path|will|name|folder|output))|[Mm]erged and saved|[Ww]rote \S+(?: \S+)? \(\d+ \w+, 0 failed)", "", "", "own set"),
     ("wandb-done", "done", r"wandb: (?:Synced|View run (?!at https?:)|Run summary|Find logs at|Run history)|wandb: 🚀 View run (?!at https?:)", "", "", "wandb"),
@@ -342,7 +345,7 @@ PROGRESS: "tuple[tuple[str, ...], ...]" = (
     ("clu", "step", r"^\[(?P<n>\d+)\]:? +[\w/]*(?:loss|acc|accuracy|perplexity)\w*[=:] ?\S", "", "", "clu.metric_writers"),
     ("xgboost", "step", r"^\[(?P<n>\d+)\]\s+\w+-\w+:", "", "", "XGBoost, LightGBM"),
     ("table", "step", r"\| +(?:iterations|total_timesteps|n_updates) +\| +(?P<n>\d+)", "|", "", "stable-baselines3"),
-    ("counter", "item", r"(?:^|[^\w.#])(?:[Dd]one|[Pp]rocessed|[Cc]ompleted|[Cc]omplete|[Ff]inished|[Gg]enerated|[Ww]rote|[Ww]ritten|[Pp]rogress|[Ss]amples?|[Tt]asks?|[Ss]hards?|[Ii]tems?|[Ff]iles?|[Dd]ocs?|[Dd]ocuments?|[Cc]hunks?|[Pp]rompts?|[Rr]equests?|[Rr]ows?|[Rr]ecords?|[Ee]xamples?|[Ii]mages?|[Qq]uestions?|[Pp]roblems?|[Ee]pisodes?|[Rr]ollouts?|[Ss]equences?|[Vv]ideos?|[Pp]ages?|[Pp]arts?|[Rr]ounds?|[Tt]rials?|[Ee]valuated|[Ss]cored|[Cc]ases?)[\"']?[ =:]+\[? *(?P<n>\d+)(?!\d|\.\d| ?(?:ms|s|secs?|seconds?)\b)(?: *(?:/|of) *(?P<of>\d+))?", "", "", "own set"),
+    ("counter", "item", r"(?:^|[^\w.#])(?:[Dd]one|[Pp]rocessed|[Cc]ompleted|[Cc]omplete|[Ff]inished|[Gg]enerated|[Ww]rote|[Ww]ritten|[Pp]rogress|[Ss]amples?|[Tt]asks?|[Ss]hards?|[Ii]tems?|[Ff]iles?|[Dd]ocs?|[Dd]ocuments?|[Cc]hunks?|[Pp]rompts?|[Rr]equests?|[Rr]ows?|[Rr]ecords?|[Ee]xamples?|[Ii]mages?|[Qq]uestions?|[Pp]roblems?|[Ee]pisodes?|[Rr]ollouts?|[Ss]equences?|[Vv]ideos?|[Pp]ages?|[Pp]arts?|[Rr]ounds?|[Tt]rials?|[Ee]valuated|[Ss]cored|[Cc]ases?)[\"']?[ =:]+\[? *(?P<n>\d+)(?!\d|\.\d| ?(?:ms|s|secs?|seconds?)\b)(?: *(?:/|of:?|, \"(?:of|total)\":) *(?P<of>\d+))?", "", "", "own set"),
     ("of", "item", r"(?:^|[\s\[(=:|])(?P<n>\d+) *(?:/|(?:of|von|van|sur|di|de|из|av|af) ) *(?P<of>[1-9]\d*)(?! \d\d:\d)(?:[\s\]),:;|.]|$)", "/| of | von | van | sur | di | de | из | av | af ", "", "own set"),
     ("bytes-of", "item", r"(?<![\w.])(?P<n>\d+(?:\.\d+)?) ?(?:[KMGT]i?B)? ?/ ?\d+(?:\.\d+)? ?[KMGT]i?B\b(?=[^\n]{0,60}[KMGT]i?B/s)", "B/s", "", "own set: downloads"),
     ("percent", "item", r"(?:^|[\s\[(=:|])(?P<n>\d{1,3}(?:\.\d+)?) ?%(?: (?:done|complete)\b| (?:(?:of )?(?:the )?\w+ )?(?:merg|process|convert|copi|upload|download|sync|synchroni[sz]|scann|index|toke?ni[sz]|embedd|finish|transferr|export|import|compress|extract|unpack|decod|encod|shard|shuffl|dedup\w*|pars|verifi|check|train|evaluat|generat|scor|render|migrat|transcod|resiz|fetch|load|analy[sz]|comput)ed\b| +(?:eta|ETA)\b|[\])|,;]|\s+[\d.,]+ ?[kKMGT]?i?B/s|$)", "%", "", "known"),
@@ -362,7 +365,7 @@ QUANTITY = r"\b(?:[Nn]um(?:ber)?|[Cc]ount|[Ss]ize|[Ll]imit) (?:of )?(?:\w+ ){0,3
 
 # What the log was about when it went silent, by its last lines.
 PHASES = (
-    ("saving", "stuck_checkpoint", r"\b(?:[Ss]aving (?:model |optimizer )?(?:checkpoint|state|model|shard)|save_checkpoint|[Cc]heckpoint (?:begin|save|saving|started)|[Ww]riting checkpoint|[Ss]tart(?:ed|ing)? (?:to )?sav|[Bb]egin(?:ning)? (?:checkpoint|save)|successfully saved checkpoint.{0,20}pending)", "", "", "dlrover#1749"),
+    ("saving", "stuck_checkpoint", r"\b[Ss]aving /?\S*(?:/ck|ckpt|checkpoint)\S*|\b(?:[Ss]aving (?:model |optimizer )?(?:checkpoint|state|model|shard)|save_checkpoint|[Cc]heckpoint (?:begin|save|saving|started)|[Ww]riting checkpoint|[Ss]tart(?:ed|ing)? (?:to )?sav|[Bb]egin(?:ning)? (?:checkpoint|save)|successfully saved checkpoint.{0,20}pending)", "", "", "dlrover#1749"),
     ("saved", "", r"\b(?:[Ss]aved|[Cc]heckpoint (?:saved|done|written|complete)|successfully saved)", "", "", "known"),
     ("init", "stuck_init", r"Init START|Init torch distributed begin|[Ii]nitializing (?:process group|distributed|the distributed)|Initializing distributed|[Ww]aiting for .{0,60}(?:rank|core engine|worker|shard|peer|node|rendezvous)|[Rr]endezvous|init_process_group|Bootstrap|Waiting for shard|Capture cuda graph begin|Capturing|Starting to load model|Loading", "", "", "fairseq#3083"),
 )  # fmt: skip
@@ -400,7 +403,7 @@ LOST = (
 TIDYING = ("wandb-done", "spark-done", "elapsed-done", "torchserve-done")
 
 # Ends that a script writes, whatever became of its programs.
-OF_SCRIPTS = ("generic-done", "slurm-done", "rsync-done", "last-words", *TIDYING)
+OF_SCRIPTS = ("generic-done", "exit-zero", "slurm-done", "rsync-done", "last-words", *TIDYING)
 
 # Ends that say themselves that all went well, whatever was told before: those of test suites.
 PROVES = ("status-ok", "pytest-done", "cargo-done", "ctest-done", "go-test-done", "nccl-tests-done")
@@ -464,7 +467,7 @@ LAST_WORDS = r"(?:\b(?:[Aa]bandon(?:s|ed|ing)?|not worth|[Ee]rror|ERROR|ERR!|[Ff
 # Words of lack and contrast, which complain where nothing else does; what says that it was dealt with; what only passes on
 # that something ended; marks of failure; and before what an excuse is none.
 COMPLAINT = r"\b(?:[Nn]o(?! (?:\w+ )?(?:loss(?:es)?|errors?|issues?|problems?|warnings?|failures?|duplicates?|changes?|conflicts?|regressions?|mismatch\w*|diff\w*|gaps?|leaks?|more|further|improvement)\b)|[Nn]obody|[Nn]ot|NOT|[Nn]ever|[Ww]ithout|[Ll]acks?|[Ll]acking|[Oo]nly|[Ii]nstead|[Rr]ather than|[Bb]ut|[Ee]xpect(?:s|ed|ing)?|[Ww]ant(?:s|ed)?|[Nn]eeds?|[Nn]eeded|[Rr]equires?d?|[Mm]ust|[Dd]iffer(?:s|ed|ent)?|vs\.?|[Ee]mpty|[Tt]runcated|[Ss]hort (?:read|write|of|by)|[Tt]oo \w+|[Ll]ost|[Gg]one|[Vv]anished|[Dd]isappeared|[Dd]ropped|[Dd]own|[Bb]ad|[Bb]roken|[Mm]alformed|[Ww]rong|[Ii]llegal|[Gg]arbled|[Dd]amaged|[Rr]ead-only|[Uu]n(?:bound|defined|set|expected|supported|resolved|available|readable|known|able|usable|handled|terminated|finished|equal|recognized|recognised|reachable)|[Oo]ver (?:the|its|\d)|[Bb]eyond|[Aa]bove|[Bb]elow|[Ll]arger|[Ss]maller|[Ff]ewer|(?:[Mm]ore|[Ll]ess) than|[Ll]imit|[Qq]uota|0 (?:bytes|entries|rows|files|items|records|results|matches|tensors|samples|documents|hits)|[Zz]ero (?:bytes|entries|rows|files|items|records|length)|[Nn]on-?finite|nan|NaN|inf|(?:HTTP|answered|returned|replied|got|status|said|code) [45]\d\d|[Ss]tuck|[Ss]talled|[Dd]ied|[Dd]ead|[Kk]illed|[Cc]onflicts?|[Cc]lash(?:es)?|[Dd]uplicates?|[Tt]wice|[Aa]lready|[Vv]iolat\w+|[Oo]verflow\w*|[Uu]nderflow\w*|[Rr]eject\w*|[Dd]isagrees?|[Ee]xhausted|[Ff]ull|[Oo]ut of (?!\d)\w+|[Ll]ocked|[Ii]nconsistent|[Bb]locked|[Ff]orbid\w*|[Rr]evoked|[Ll]eft behind|[Ii]n use|[Hh]eld by|[Tt]aken by|[Aa]ll (?:zeros?|zeroes|nan|NaN|the same)|[Ss]tops? (?:short|at)|[Tt]imes? out|[Tt]imeout(?! ?[:=]))\b|n't\b"
-HANDLED = r"\b(?:succeeded|passed|worked) (?:in|on|after|at|upon) (?:a |the |its |one |\d+ )?(?:re-?tr\w+|second|2nd|third|3rd|next|another)\b|\b(?:left alone|put aside|set aside|unaffected|tried again|gone round|re-?drawn)\b|(?:[,;(—-]+ ?|(?<!rror)(?<!RROR)(?<!atal)(?<!iled): )(?:so )?(?:using|use[sd]?|assum\w+|fall\w*|skipp\w+|disabl\w+|ignor\w+|default\w*|setting|continu\w+|proceed\w+|retry\w*|trying|substitut\w+|taking|keeping|reusing|treating|tied|will (?:use|try|be|fall|retry|start|skip|continue)|again in|next try)\b|\b(?:[Ii]nstead of .{1,60} using|[Pp]roceeding without|(?<!not worth )[Cc]ontinuing|[Dd]eprecat\w+|[Rr]etrying|[Nn]ot (?:required|needed|necessary|used))\b"
+HANDLED = r"\b(?:sent|asked|fetched|queued|read) again\b|\b(?:succeeded|passed|worked) (?:in|on|after|at|upon) (?:a |the |its |one |\d+ )?(?:re-?tr\w+|second|2nd|third|3rd|next|another)\b|\b(?:left alone|put aside|set aside|unaffected|tried again|gone round|re-?drawn)\b|(?:[,;(—-]+ ?|(?<!rror)(?<!RROR)(?<!atal)(?<!iled): )(?:so )?(?:using|use[sd]?|assum\w+|fall\w*|skipp\w+|disabl\w+|ignor\w+|default\w*|setting|continu\w+|proceed\w+|retry\w*|trying|substitut\w+|taking|keeping|reusing|treating|tied|will (?:use|try|be|fall|retry|start|skip|continue)|again in|next try)\b|\b(?:[Ii]nstead of .{1,60} using|[Pp]roceeding without|(?<!not worth )[Cc]ontinuing|[Dd]eprecat\w+|[Rr]etrying|[Nn]ot (?:required|needed|necessary|used))\b"
 # What says that a job does without something, or that all is well with it; words that say nothing of what they are about.
 CURED = r"\b(?:not (?:found|installed|available)|missing|unavailable)[,;:—–-]+ ?(?:so )?us(?:ing|e) \S|[,;:—–-] ?(?:ok|OK|okay|fine|(?:that|this)(?: i|')s (?:ok|fine)|no problem|no matter)\W*$|\bis optional\b|\b[Ff]all(?:ing|s)? ?back\b|\b[Ff]ailed over\b|\b[Uu]s(?:ing|es?) [^,;]{1,60} instead\b|\b(?:[Cc]ontinuing|[Gg]oing on|[Pp]roceeding|[Cc]arrying on|[Dd]oing|[Mm]anaging) without\b|\b[Nn]ot (?:needed|required)\b"
 COMMON = "error errors Error ERROR failed Failed could cannot with without from for the and using use not instead falling back warning option module file import load loading building wheel was were has have does that this line unrecognized command-line optional default"
@@ -512,7 +515,7 @@ OWN_KINDS = (
     ("gpu_hardware", r"\bXid\b|\bECC\b|\bfallen off the bus\b"),
     (
         "cuda_error",
-        r"\bCUDA error\b|\bcuda:\d+\b.*\b(?:refus\w+|unavailable|context|busy)\b|\bno (?:CUDA|GPU)s?\b|\bGPU \d+\b",
+        r"\bCUDA error\b|\billegal memory access\b|\bcuda:\d+\b.*\b(?:refus\w+|unavailable|context|busy)\b|\bno (?:CUDA|GPU)s?\b|\bGPU \d+\b",
     ),
     (
         "version_mismatch",
@@ -537,16 +540,16 @@ EFFECT = r"TimeoutError|\bdid not answer\b|\b[Nn]ever(?: became)? ?[Rr]eady\b|Fa
 MARK = r"(?:[✗✘×❌⛔💥🛑❗]|\[(?:!!+|[xX]|FAIL(?:ED)?|ERR(?:OR)?|KO|NG)\]|!!+ |\*\*\* (?:[Ee]rror|ERROR|[Ff]ail|FAIL))"
 NEGATED = r"\b(?:[Nn]o|[Nn]ot|[Cc]annot|[Cc]an't|[Nn]ever|[Ww]ithout|[Ww]on't|[Ww]ill not|[Uu]nable to)\W+(?:\w+\W+)?$|\b[Nn]o (?:point|use|sense|reason) (?:in|of|to)\W+$"
 # Whose exit status is the job's own: a sentence that begins with the status, or with the word for a job.
-EXITS_OF_JOBS = r"[\W_]{0,6}(?:[\w./-]+: ?){0,2}(?:(?:[Tt]he )?(?:[Tt]ask|[Jj]ob|[Cc]ommand|[Pp]rocess|[Pp]rogram|[Ss]cript|[Mm]ain|[Cc]ontainer|[Ee]ntrypoint|[Tt]rain(?:er|ing)|[Aa]pp(?:lication)?|[Pp]od|[Ss]tep|[Rr]un|[Rr]ank|[Ww]orker|[Cc]hild|[Ll]auncher|[Ww]orkflow|[Pp]ipeline|[Ss]ervice)\b|[Ee]xit|EXIT|[Rr]eturn|rc\b|[Ll]eaving|[Qq]uit|[Ee]nded|[Cc]ode\b|[Ss]tatus\b|[Tt]erminated|[Ff]ailed|[Ff]inished|make(?:\[\d+\])?: \*\*\*)"
+EXITS_OF_JOBS = r"[\W_]{0,6}(?:[\w./-]+[:>] ?){0,2}(?:(?:[Tt]he )?(?:[Tt]ask|[Jj]ob|[Cc]ommand|[Pp]rocess|[Pp]rogram|[Ss]cript|[Mm]ain|[Cc]ontainer|[Ee]ntrypoint|[Tt]rain(?:er|ing)|[Aa]pp(?:lication)?|[Pp]od|[Ss]tep|[Rr]un|[Rr]ank|[Ww]orker|[Cc]hild|[Ll]auncher|[Ww]orkflow|[Pp]ipeline|[Ss]ervice)\b|[Ee]xit|EXIT|[Rr]eturn|rc\b|[Ll]eaving|[Qq]uit|[Ee]nded|[Cc]ode\b|[Ss]tatus\b|[Tt]erminated|[Ff]ailed|[Ff]inished|make(?:\[\d+\])?: \*\*\*)"
 # Whose exit status is that of a child: a name with a number or a pid, or the word for one.
-EXITS_OF_CHILDREN = r"[\W_]{0,6}(?:[\w./-]+: ?){0,2}(?:(?:[\w./-]+ ){0,2}\(?pid\W{1,2}\d+|(?:[A-Za-z]{1,10}[-_ #]?\d{1,5}|[\w.-]*(?:proc|sub|child|work|loader|server)\w*)(?= ))"
+EXITS_OF_CHILDREN = r"[\W_]{0,6}(?:[\w./-]+[:>] ?){0,2}(?:(?:[\w./-]+ ){0,2}\(?pid\W{1,2}\d+|(?:[A-Za-z]{1,10}[-_ #]?\d{1,5}|[\w.-]*(?:proc|sub|child|work|loader|server)\w*)(?= ))"
 # Programs that a script asks for and can do without: what it says next tells whether it did.
 SMALL_PROGRAMS = r"nvidia-smi|rocm-smi|dcgmi|nvtop|ib\w+|lspci|lscpu|numactl|hwloc-\w+|module|ml|hostname|uptime|free|sensors|tput|figlet|notify-send|mail|sendmail|jq|bc|git|ifconfig|netstat|ip|ss|lsof|htop|pstree|column|tree|locale-gen|nproc|stty|tmux|screen|conda|mamba|direnv|starship"
 # The last words of a script that takes leave with a status.
 LEAVES = r"\b(?:[Ll]eav|[Ee]xit|[Qq]uitt|[Bb]ail|[Aa]bort|[Ss]topp)ing (?:out )?with (?:(?:an? )?(?:exit |return |error )?(?:code|status|rc) )?[1-9]\d{0,2}\W*$"
 # An exit status, as programs and those who wait for them tell it.
 STATUS = (
-    r"\b(?:[Ee]xit(?:ed|s|ing)?|EXIT|[Rr]eturn(?:ed|s)?|[Ee]nd(?:ed|s)?|[Tt]erminated|[Kk]illed|[Dd]ied|[Ff]inished|[Ff]ailed|[Cc]ompleted|[Ll]eav(?:ing|es)|[Qq]uit(?:s|ting)?|[Ss]topped|returns)"
+    r"\b(?:[Ee]xit(?:ed|s|ing)?|EXIT|[Rr]eturn(?:ed|s)?|[Ee]nd(?:ed|s)?|[Tt]erminated|[Kk]illed|[Dd]ied|[Ff]inished|[Ff]ailed|[Cc]ompleted|[Ll]eav(?:ing|es)|[Ll]eft|[Qq]uit(?:s|ting)?|[Ss]topped|returns)"
     r"(?: \w+)?(?: with| by|,)?(?: an?)?(?: non-?zero)?(?: (?:exit|return|error))?[ _-]?(?:[Cc]ode|[Ss]tatus|[Vv]alue|[Rr]c|signal)[\"']? ?[=:]?[ =:(\[]*(-?\d{1,5})(?![\d.]*[\d%/])"
     r"|\b(?:[Ee]xit(?:ed|ing|s)?|EXIT|(?:[Ll]eav(?:ing|es)|[Qq]uit(?:s|ting)?|[Ee]nd(?:ed|s|ing)?|[Rr]eturn(?:ed|s|ing)?|[Ss]topp(?:ed|ing))(?= with [1-9]))(?: with)?[ =:(]+(-?\d{1,3})\)?(?:$|[.,;)]| \()"
     r"|\b(?:[Ss]tatus|[Cc]ode)[\"']?[ =:]{1,6}(-?\d\d?|1[234]\d)(?:$|[.,;)\]/}])"
@@ -572,7 +575,7 @@ BEGINS_AGAIN = r"\*{3,5} (?:Running \w+|Evaluate|Predict|Test) \*|(?:[\w./-]+: )
 MEASURED = r"\b(?:[Uu]sing|[Aa]cc(?:uracy)?|[Ff]1|[Pp]recision|[Rr]ecall|[Ss]core|[Uu]sage|[Uu]til\w*|[Mm]em(?:ory)?|[Cc][Pp][Uu]|[Gg][Pp][Uu]|[Ll]oss|[Ww][Ee][Rr]|[Cc][Ee][Rr]|[Hh]it|[Rr]ate|[Ww]in\w*|[Tt]op-?\d|[Rr]untime)\b"
 
 # Words before a step that tell of one long past, not of one just done.
-PAST_STEP = r"\b(?:[Ll]ast|[Ll]atest|[Bb]est|[Gg]ood|[Rr]esum\w*|[Rr]estor\w*|[Ff]rom|[Ss]ince|[Uu]ntil|[Ee]very|[Aa]fter)\b[^=|]{0,40}$"
+PAST_STEP = r"\b(?:[Ee]xit(?: status| code)?|[Ss]tatus|[Ll]ast|[Ll]atest|[Bb]est|[Gg]ood|[Rr]esum\w*|[Rr]estor\w*|[Ff]rom|[Ss]ince|[Uu]ntil|[Ee]very|[Aa]fter)\b[^=|]{0,40}$"
 
 # Idle heartbeats and timers: their numbers grow while nothing is done.
 HEARTBEAT = r"\b(?:[Tt]r(?:y|ies) #?\d|[Hh]eartbeat|still (?:waiting|running|alive)|keep-?alive|alive|[Ww]aiting|waited|[Ee]lapsed: |uptime|attempts?|[Rr]etr(?:y|ying|ies)(?![ =:]*0\b)|poll(?:ing)?|idle|watchdog)\b"
@@ -613,6 +616,9 @@ FENCE_CLOSE = r"(?:```+$|>{3,}$|~~~+$|<\|(?:im_end|end)[^\n]{0,40}|-{3,} ?(?:END
 # Where a turn of a conversation begins and ends, in the templates of models.
 TURN_BEGINS = r"<\|(?:im_start|assistant|start_header_id|begin_of_text)\|?>|<start_of_turn>|<think>"
 TURN_ENDS = r"<\|(?:im_end|eot_id|eom_id|end|endoftext|end_of_text)\|?>|<end_of_turn>|</think>|</s>"
+FOLLOWS = r"\b(?:stderr|stdout|output|traceback|log) (?:of|from) (?:the |a |its )?(?:candidate|solution|submission|completion|generated \w+|snippet|sandbox\w*|sample|rollout|model's \w+)\b[^\n]{0,30}(?:follows|:)$"
+"""What says that the next lines are of a program that a model wrote."""
+
 QUOTES = r"(?:[\w .#/\[\]=-]{0,80})?\b(?:[Cc]ompletion|[Oo]utput|[Rr]esponse|[Gg]enerated(?: text)?|[Aa]nswer|[Pp]rompt|[Mm]odel (?:said|output)|[Ss]ample \d+|[Pp]rediction|[Gg]eneration|assistant|user)(?: ?\(?#?\d+\)?)?:$"
 
 # The words of known programs come first: they are the surer ones.

@@ -8,7 +8,7 @@ from verikit.probes.logs.complaints import excused, excuses, handled
 from verikit.probes.logs.envelopes import OF_SPEAKERS, Line
 from verikit.probes.logs.rows import BENIGN, EXCEPTIONS, Kept
 
-QUOTES = re.compile(tables.QUOTES)
+QUOTES, FOLLOWS = re.compile(tables.QUOTES), re.compile(tables.FOLLOWS)
 HEADER = re.compile(
     r"(?P<before>.{0,160}?)(?:\+ )?(?P<group>Exception Group )?Traceback \((?:most recent call last|innermost last)\):\s*$"
 )
@@ -129,6 +129,8 @@ class Tracebacks:
         block.logged = above if above and self.previous.level >= 40 else ""
         block.teardown = line.number - self.trace_excuse <= 2
         block.contained = bool(quoted)
+        if self._announced(line):
+            block.contained = block.cured = quoted = True
         block.thread = "Exception in thread" in around
         for name, role, search, _, _ in BENIGN:
             if role in ("contain", "retry") and excuses(name, search, around):
@@ -141,6 +143,11 @@ class Tracebacks:
         block.prefix = folded_digits(header.group("before"))
         self.blocks[line.key] = block
         return True
+
+    def _announced(self, line):
+        """Whether the line above says that what comes is of a program that a model wrote."""
+        above = self.previous
+        return above is not None and line.number - above.number < 2 and FOLLOWS.search(above.text.strip()) is not None
 
     def _group_of(self, line):
         block = self.blocks.get(line.key)
