@@ -9,7 +9,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import pathlib
+import pickle
 import struct
 
 import format_writers as w
@@ -216,6 +218,29 @@ def test_values_that_leave_the_folder(tmp_path):
 
     assert found.verdict is FAIL
     assert "unsafe" in found.reason
+
+
+class Runs:
+    """A pickle that would run a program."""
+
+    def __reduce__(self):
+        return os.system, ("true",)
+
+
+@pytest.mark.parametrize("form", ["ocdbt", "folders"])
+@pytest.mark.parametrize("name", ["extra.pkl", "rng.pt"])
+def test_a_pickle_beside_the_arrays(tmp_path, form, name):
+    """
+    A pickle that somebody put into the folder is judged as anywhere else.
+    """
+    path = orbax(tmp_path / "c", form)
+    (path / name).write_bytes(pickle.dumps(Runs()))
+
+    found = look(path)
+
+    assert found.verdict is FAIL
+    assert "would call os.system" in found.reason
+    assert name in found.reason
 
 
 # Zstandard.

@@ -30,6 +30,7 @@ def structure(place, folder, names, layout):
     name = os.path.basename(os.path.normpath(folder))
     if TEMPORARY.search(name):
         layout.fault("temporary", "%s was not committed: the save died, or goes on" % name)
+    folders.files(place, folder, names, layout)  # of others, who may have put a pickle there
     items = _items(place, folder, names, layout)
     for item in items:
         path = os.path.join(folder, item) if item else folder
@@ -37,6 +38,7 @@ def structure(place, folder, names, layout):
         prefix = item + "/" if item else ""
         if item:
             folders.unfinished(inner, layout, prefix)
+            folders.files(place, folder, inner, layout, prefix)
         _beside(place, path, inner, prefix, layout)
         if "manifest.ocdbt" in inner:
             _store(place, path, prefix, layout)
