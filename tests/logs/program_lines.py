@@ -3,6 +3,7 @@
 
 # (row, line)
 LINES = [
+    ('uvicorn-reload', "WARNING:  WatchFiles detected changes in 'rerank/app.py'. Reloading..."),
     ('dbt-error', '01:19:00    Database Error in model fct_train_pairs (models/marts/fct_train_pairs.sql)'),
     ('docker-gone', 'Error response from daemon: No such container: db'),
     ('robocopy-retry', '2025/06/11 21:06:42 ERROR 64 (0x00000040) Copying File D:\\export\\labels.json'),

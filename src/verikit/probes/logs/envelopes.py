@@ -20,6 +20,7 @@ _LEVEL = r"(?P<level>TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARNING|WARN|ERROR|ERR|CRIT
 
 ENVELOPES = (
     ("cri", r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d) (?:stdout|stderr) [FP] ?"),
+    ("tag-klog", r"\[[A-Za-z][\w. :/-]{0,60}\]:? (?=\[ *\d+\.\d{6}\] )"),
     ("klog", r"(?:<\d+>)?\[ *\d+\.\d{1,9}\] ?"),
     (
         "glog",
@@ -62,6 +63,8 @@ ENVELOPES = (
     ("log4j", r"[A-Za-z][\w.]*-[\w.-]*\d[\w.-]* (?:[A-Z][A-Z_]{2,40}|[a-z]\w*(?:\.\w+){1,8}) - "),
     ("log4j-main", r"main [a-z]\w*(?:\.\w+){2,8} - "),
     ("kernel", r"(?:[\w.-]+ )?kernel: ?"),
+    ("user-host", r"[a-z][\w.-]{0,30}@[\w.-]{1,60}: (?=[A-Z][a-z]{2} [ \d]\d \d\d:|\d{4}-\d\d-|\[)"),
+    ("month-clock", r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d (?=kernel: )"),
     ("tag-pid", r"(?<=[\d\]Z] )[a-z][\w.-]{2,40}\[\d{2,8}\]: (?=\S)"),
     ("syslog", r"[^\W\d]{3,5}\.? [ \d]\d " + _TIME + r" [\w.-]+ (?:kernel|[\w./@-]+(?:\[\d+\])?): ?"),
     (
@@ -165,7 +168,7 @@ _COMPILED = tuple((name, re.compile(pattern)) for name, pattern in ENVELOPES)
 
 # Which rows can begin with a character: most lines try a handful instead of all.
 _STARTS = {
-    "cri": "0123456789", "klog": "[<", "glog": "[IWEFCD", "epoch": "IWEF", "tensorflow": "IWEF", "zap-level": "DIWEPF", "jupyter": "[", "sglang": "[",
+    "cri": "0123456789", "tag-klog": "[", "klog": "[<", "glog": "[IWEFCD", "epoch": "IWEF", "tensorflow": "IWEF", "zap-level": "DIWEPF", "jupyter": "[", "sglang": "[",
     "bracketed-level-time": "[", "celery": "[", "nemo": "[", "redis": "0123456789", "buildkit": "#", "worker": "(", "worker-rank": "(", "ray-daemon": "(", "rank": "[", "mpirun": "[",
     "number-before": "[", "numbered": "[", "srun": " 0123456789", "pod": "[", "bracketed-time": "[",
     "bracketed-clock": "[", "time": "0123456789", "clock": "0123456789", "uptime": "0123456789", "syslog-iso": "0123456789", "level-bracket": "[",
@@ -174,7 +177,7 @@ _STARTS = {
 }  # fmt: skip
 # Of rows that begin with a bracket: whether a digit (0), a letter (a) or a blank ( ) is the next character.
 _SECONDS = {
-    "klog": "0 ", "bracketed-level-time": "a", "celery": "0", "nemo": "a", "rank": "a", "mpirun": "0", "number-before": "0", "numbered": "0",
+    "klog": "0 ", "tag-klog": "a", "bracketed-level-time": "a", "celery": "0", "nemo": "a", "rank": "a", "mpirun": "0", "number-before": "0", "numbered": "0",
     "pod": "a", "bracketed-time": "0", "bracketed-clock": "0", "level-name": "a", "tag-level": "a", "tag": "a", "place": "a0",
     "bracket-name": "a", "horovod": "0", "trt": "0", "tag-time": "a", "espnet": "a", "transformers": "a", "d2": "0",
     "padded-level": " ", "level-source": "a", "airflow-day": "0", "postgres": "0", "jupyter": "a", "ray-core": "0", "sglang": "0",

@@ -12,6 +12,11 @@ from verikit.probes.logs.rows import BEGINS_AGAIN
 from verikit.probes.logs.tracebacks import CAUSES
 
 STOP_LINES, NEAR = 400, 5
+SAY_LESS = (*tables.TIDYING, "exit-zero", "slurm-done")
+"""Ends of the script around a program: the program's own, just before, tells more."""
+
+RELOAD_LINES = 8
+"""How far behind the word of a reload the server's words of stopping may stand."""
 DRAINED = 20
 SENTENCES = 10
 
@@ -90,9 +95,7 @@ def last_marker(story, wanted):
         if role == wanted and not (name in tables.TOOL_ENDS and _others_speak(story, number, raw))
         and (name != "unit-done" or all(same_unit(raw, sign["text"]) for sign in story.signs))
     ]  # fmt: skip
-    plain = [
-        one for one in found if one["marker"] not in tables.TIDYING and found[0]["line"] - one["line"] <= END_LINES
-    ]
+    plain = [one for one in found if one["marker"] not in SAY_LESS and found[0]["line"] - one["line"] <= END_LINES]
     return next(iter(plain or found), None)  # what only tidies up says less than the end before it
 
 
@@ -174,7 +177,10 @@ def _said_before(story, done):
 
 def ordered_stop(story, signs, ready):
     """The first ordered stop that no real failure went before and no service or work came behind."""
+    reloads = [row[0] for row in story.markers if row[2] == "uvicorn-reload"]
     for number in story.stops:
+        if any(0 <= number - line <= RELOAD_LINES for line in reloads):
+            continue  # it stops to begin anew
         earlier = [
             sign for sign in signs
             if sign["line"] < number and not sign["contained"] and not moved(story, sign["end"], 1)

@@ -164,6 +164,7 @@ BENIGN = (
 )  # fmt: skip
 
 MARKERS = (
+    ("uvicorn-reload", "resumed", r"(?:WatchFiles|StatReload|WatchGodReload|watchgod) detected (?:changes|file change)", "", "", "uvicorn supervisors"),
     ("pbs-exit", "done", r"Job \d+\S{0,60} +Exit [Ss]tatus: 0$", "", "", "PBS epilogue"),
     ("nextflow-done", "done", r"-\[[^\]\n]{1,80}\] Pipeline completed successfully", "", "", "nf-core"),
     ("nbconvert-done", "done", r"\[NbConvertApp\] Writing \d+ bytes to \S", "", "", "nbconvert"),

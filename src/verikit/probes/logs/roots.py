@@ -40,7 +40,7 @@ EXITED = (
 """Signs that tell of an exit status: no "finished" of the script around heals them."""
 
 PATHS = re.compile(r"(?:[\w.-]*/)+[\w.-]+\.(?!go\b|cc\b|py\b|rs\b)\w+")
-BUILT = re.compile(r"Error building|Failed (?:to build|building)|failed-wheel-build")
+BUILT = re.compile(r"Error (?:building|compiling objects)|Failed (?:to build|building)|failed-wheel-build")
 
 BEHIND = (
     ("nccl-warn", lambda sign: sign["kind"] == "nccl_system"),

@@ -160,7 +160,9 @@ THING = re.compile(
     r"\W*(?!(?:[Dd]one|[Pp]rocessed|[Cc]omplete|[Ff]inished|[Gg]enerated|[Ww]rote|[Ww]ritten|[Ee]valuated|[Ss]cored|[Pp]rogress))"
 )
 LEAVES = re.compile(tables.LEAVES)
-LET_GO = re.compile(r"(?:Ignor(?:ing|ed)|Skipp(?:ing|ed)|ignor(?:ing|ed)|skipp(?:ing|ed))\b[^\n]{0,40}$")
+LET_GO = re.compile(
+    r"(?:Ignor(?:ing|ed)|Skipp(?:ing|ed)|ignor(?:ing|ed)|skipp(?:ing|ed))\b[^\n]{0,40}$|(?i:[\w ,:'-]{0,60}\b(?:waiting|retrying|sleeping|trying again|next try)(?: again)?(?: (?:for|in))? \d+(?:\.\d+)? ?(?:s|ms|sec|seconds?|min|minutes?)\b[ .…]*)$"
+)
 """A short sentence that says of the line above that it is let go."""
 
 MAKE_LET_GO = re.compile(r"make(?:\[\d+\])?: \[[^\]\n]{1,200}\] Error \d+ \(ignored\)")
@@ -517,6 +519,8 @@ class Story(Tracebacks):
             return True
         if banner or marker or sign or excuses & {"stop", "trace", "contain"} or text in ELSE_TRUE:
             return True
+        if LET_GO.match(text) or MAKE_LET_GO.match(text):
+            return True  # each copy of it speaks of the line above
         return counted or False
 
     def _excuses(self, line, text):

@@ -123,7 +123,8 @@ EXCEPTIONS = (
 SIGNS: "tuple[tuple[str, ...], ...]" = (
     ("xid", "fatal", r"NVRM: (?:Xid(?! \([^)\n]{0,40}\): (?:63|43|45)\b)|GPU at [^\n]{0,60}has fallen)|NVRM: GPU [^\n]{0,60}fallen off the bus|NVRM: [^\n]{0,60}RmInitAdapter failed|GPU [^\n]{0,60}(?:has )?fallen off the bus|(?:nvidia-nvswitch\S*: )?SXid \(PCI|NVRM: [^\n]{0,40}uncorrectable", "gpu_hardware", "", "open-gpu-kernel-modules#507"),
     ("smi-lost", "fatal", r"Unable to determine the device handle for GPU|GPU is lost|No devices were found$|[^\n]{0,60}uncorrectable ECC error (?:encountered|detected)", "gpu_hardware", "", "known"),
-    ("kernel-oom", "root", r"(?:\[[\d. ]+\] )?(?:Memory cgroup out of memory|Out of memory(?: and no killable)?): Kill(?:ed)? process|oom-kill:constraint=", "host_oom", "", "kernel mm/oom_kill.c"),
+    ("kernel-oom", "root", r"(?:\[[\d. ]+\] )?(?:Memory cgroup out of memory|Out of memory(?: and no killable)?): Kill(?:ed)? process", "host_oom", "", "kernel mm/oom_kill.c"),
+    ("kernel-oom-row", "unclear", r"(?:\[[\d. ]+\] )?oom-kill:constraint=", "host_oom", "", "kernel mm/oom_kill.c"),
     ("slurm-oom", "root", r"slurmstepd(?:-[\w.-]+)?: error: (?:\S+ )?[Dd]etected \d+ oom[-_]kill event|slurmstepd(?:-[\w.-]+)?: error: [^\n]{0,60}(?:Exceeded (?:job|step) memory limit|exceeded memory limit|oom[-_]kill)", "host_oom", "", "nextflow#5932"),
     ("srun-oom", "root", r"srun: error: [\w.-]+: tasks? [\d,\[\]-]+: Out [Oo]f [Mm]emory", "host_oom", "", "ArjunaUsers#52"),
     ("raylet-oom", "root", r"(?:[^\n]{0,60}: )?\d+ Workers? \(tasks ?/ ?actors\) killed due to memory pressure|[^\n]{0,80}killed due to memory pressure \(OOM\)|Task was killed due to the node running low on memory|Memory on the node \(IP: [^)\n]{1,120}\) [^\n]{0,400}exceeds the memory usage threshold", "host_oom", "", "verl"),
