@@ -3,17 +3,15 @@
 Source: torch/export/pt2_archive (`_package.py`, `pt2_archive_constants.h`): `archive_format` is `pt2`; a
 `…_weights_config.json` gives for each name the record of its bytes, dtype, sizes, strides; before torch 2.8 there were
 `serialized_…` records instead. torch/package/package_exporter.py: pickles anywhere, their storages in
-`.data/N.storage`, and Python sources, which the loader runs. Records may be files of `torch.save` themselves.
+`.data/N.storage`, and Python sources, which the loader runs. Records may be files themselves (see `torch_records`).
 """
 
 import json
-import os
 
-from verikit.probes.formats import torch_tensors
+from verikit.probes.formats import torch_records, torch_tensors
 from verikit.probes.formats import zipfile_directory as zip_
 from verikit.probes.formats.layout import BITS, Broken, Layout
 from verikit.probes.formats.pickle_walk import walk
-from verikit.probes.place import CannotSee
 
 LIMIT = 64 << 20
 CONFIGS = ("_weights_config.json", "_constants_config.json")
@@ -49,23 +47,27 @@ def kind(names):
 def structure(file, directory, what, crcs, layout):
     """Tensors by the configs or the pickles, each with a record that holds it; records that are files are examined."""
     layout.notes["archive"] = what
-    if what == "torch.export":
-        _exported(file, directory, crcs, layout)
-    else:
-        _packaged(file, directory, crcs, layout)
-    within = layout.notes.get("within")  # what lies within a file within a file is nobody's
-    for entry, start in zip(directory.entries, directory.starts) if not within else ():
-        if entry.size and entry.method == zip_.STORED and file.at(start, 4) == b"PK\3\4":
-            _file_within(file.part(start, entry.stored), entry.name, layout)
+    unpickled, raw, walked = set(), set(), set()
+    try:
+        if what == "torch.export":
+            _exported(file, directory, crcs, layout, unpickled, raw)
+        else:
+            walked.update(name for name in directory.by_name if name.endswith((".pkl", ".storage")))
+            _packaged(file, directory, crcs, layout)
+    finally:  # what would run is told of a broken archive too
+        if not layout.notes.get("within"):  # what lies within a file within a file is nobody's
+            torch_records.judge(file, directory, layout, unpickled, raw, walked, crcs)
 
 
 # torch.export.
 
 
-def _exported(file, directory, crcs, layout):
+def _exported(file, directory, crcs, layout, unpickled, raw):
+    """unpickled, raw: filled with the names of the records that a config says to be so."""
     for name in directory.by_name:
         if name.endswith(".json"):
             value = _json(file, directory, name, crcs)
+            _payloads(name, value, unpickled, raw)
             if name.endswith(CONFIGS):
                 _config(file, directory, name, value, layout)
     models = [name for name in directory.by_name if "/models/" in name or "/data/aotinductor/" in name]
@@ -98,6 +100,15 @@ def _json(file, directory, name, crcs):
         return json.loads(zip_.content(file, directory, name, LIMIT, crcs).decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise Broken("bad_header", "%s is no JSON: %s" % (name, error)) from None
+
+
+def _payloads(name, value, unpickled, raw):
+    """Which records the rows of any form of config name, as objects and as bare elements."""
+    rows = value.get("config") if type(value) is dict else None
+    for row in rows.values() if type(rows) is dict else ():
+        if type(row) is dict and type(row.get("path_name")) is str:
+            path = "%s/%s" % (name.rpartition("/")[0], row["path_name"])
+            (unpickled if row.get("use_pickle") or not row.get("tensor_meta") else raw).add(path)
 
 
 def _config(file, directory, name, value, layout):
@@ -182,36 +193,5 @@ def _pickle(file, directory, name, crcs, layout):
     own = directory.by_name[name]
     packed = directory.entries[own].method != zip_.STORED
     torch_tensors.tell(found.root, inner, place_of, None if packed else file.base + directory.starts[own])
-    _merge(inner, name.partition("/")[2], layout)
+    torch_records.merge(inner, name.partition("/")[2], layout)
     return set(storages)
-
-
-# Files within.
-
-
-def _file_within(part, name, layout):
-    from verikit.probes.formats import torch_zip
-
-    inner = Layout(os.path.join(layout.path, name), part.size, "torch_zip")
-    inner.notes["within"] = True
-    try:
-        torch_zip.structure(part, inner)
-    except Broken as error:
-        inner.fault(error.kind, error.what, error.where)
-    except CannotSee as error:
-        inner.unseen(error.cause, error.reason)
-    inner.spans, inner.tree = [], {}  # the record as a whole has a CRC
-    _merge(inner, name, layout)
-
-
-def _merge(inner, name, layout):
-    for rows, tell in ((inner.faults, layout.fault), (inner.unknowns, layout.unseen), (inner.warnings, layout.warn)):
-        for row in rows:
-            tell(row["kind"], "%s: %s" % (name, row["what"]), row["where"])
-    for row in inner.tensors:
-        layout.tensor("%s:%s" % (name, row.name), row.dtype, row.shape, row.offset, row.nbytes)
-    layout.arrays += [array._replace(name="%s:%s" % (name, array.name)) for array in inner.arrays]
-    for key, use in inner.globals.items():
-        layout.globals.setdefault(key, use)
-    layout.tree.setdefault(name, inner.notes.get("root") or "mapping of %d" % len(inner.tree))
-    layout.hidden.extend(inner.hidden[: max(0, 64 - len(layout.hidden))])

@@ -12,6 +12,8 @@ from verikit.probes.place import CannotSee
 
 MAGIC = 0x1950A86A20F9469CFC6C
 PROTOCOL = 1001
+SIGN = b"\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
+"""The end of its first pickle, the magic number: among the first 32 bytes."""
 FIRST, MOST = 1 << 16, 64 << 20
 
 
