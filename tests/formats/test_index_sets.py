@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 import pytest
@@ -218,3 +219,100 @@ def test_files_that_are_named_in_vain(tmp_path, what):
 
     assert found.verdict is FAIL, found.reason
     assert words in found.reason
+
+
+# An index of another kind or variant, none of whose files is there.
+
+ALL = range(1, 7)
+BESIDE = {
+    "a set with its index": lambda: of_six(),
+    "a single file": lambda: ({"model.safetensors": ALL}, None),
+}
+PASSED_OVER = {
+    "of another kind": ("pytorch_model.bin.index.json", "pytorch_model", "bin"),
+    "of a variant": ("model.fp16.safetensors.index.json", "model.fp16", "safetensors"),
+    "of a variant of another kind": ("pytorch_model.fp16.bin.index.json", "pytorch_model.fp16", "bin"),
+}
+
+
+def with_index(folder, files, named, stale, numbers=ALL):
+    """The files with their own index, if any, and the stale one beside; the folder."""
+    index, start, ending = PASSED_OVER[stale]
+    written(folder, files, named or {1: "x"}).unlink() if named is None else written(folder, files, named)
+    shards = {f"w{number}": name(1 + number % 2, 2, ending, start) for number in numbers}
+    (folder / index).write_text(json.dumps({"metadata": {}, "weight_map": shards}))
+    return folder
+
+
+@pytest.mark.parametrize("stale", PASSED_OVER)
+@pytest.mark.parametrize("beside", BESIDE)
+def test_an_index_that_loaders_pass_over(tmp_path, beside, stale):
+    """
+    It is a warning where what they take instead holds all its tensors once, and FAIL where that lacks one.
+    """
+    good = look(with_index(tmp_path / "good", *BESIDE[beside](), stale))
+    lacks = look(with_index(tmp_path / "lacks", *BESIDE[beside](), stale, numbers=range(1, 8)))
+
+    assert good.verdict is PASS, good.reason
+    assert warned(good, "the index is out of date")
+    assert lacks.verdict is FAIL
+    assert f"{PASSED_OVER[stale][0]}: 2 of 2 shards are missing" in lacks.reason
+
+
+@pytest.mark.parametrize("stale", PASSED_OVER)
+def test_an_index_passed_over_beside_a_broken_set(tmp_path, stale):
+    """
+    What is there is judged all the same: a shard of it that is lost is FAIL.
+    """
+    files, named = of_six()
+    folder = with_index(tmp_path / "c", files, named, stale)
+    (folder / name(3)).unlink()
+
+    assert "1 of 6 shards is missing" in "\n".join(
+        row["what"] for file in look(folder).facts["files"] for row in file["faults"]
+    )
+
+
+def test_an_index_that_loaders_prefer(tmp_path):
+    """
+    The index of safetensors comes before any .bin: without its files loading fails, whatever is beside it.
+    """
+    folder = written(tmp_path / "c", {"pytorch_model.bin": ALL}, {number: name(number) for number in ALL}).parent
+
+    found = look(folder)
+
+    assert found.verdict is FAIL
+    assert "6 of 6 shards are missing" in found.reason
+
+
+def test_a_tied_head_in_an_index_passed_over(tmp_path):
+    """
+    A .bin keeps both of two tied tensors, safetensors one of them.
+    """
+    folder = with_index(tmp_path / "c", {"model.safetensors": ALL}, None, "of another kind")
+    index = json.loads((folder / "pytorch_model.bin.index.json").read_text())
+    index["weight_map"]["lm_head.weight"] = name(1, 2, "bin", "pytorch_model")
+    (folder / "pytorch_model.bin.index.json").write_text(json.dumps(index))
+
+    for ties, verdict in ((True, PASS), (False, FAIL)):
+        (folder / "config.json").write_text(json.dumps({"tie_word_embeddings": ties}))
+        assert look(folder).verdict is verdict, look(folder).reason
+
+
+def test_an_index_passed_over_in_a_snapshot(tmp_path):
+    """
+    So it is in the hub's cache, where a download left out the .bin files.
+    """
+    repository = tmp_path / "models--a--b"
+    plain = with_index(tmp_path / "plain", *of_six(), "of another kind")
+    snapshot = repository / "snapshots" / ("c" * 40)
+    for inner in (snapshot, repository / "blobs", repository / "refs"):
+        inner.mkdir(parents=True)
+    (repository / "refs" / "main").write_text("c" * 40)
+    for file in plain.iterdir():
+        blob = repository / "blobs" / hashlib.sha256(file.read_bytes()).hexdigest()
+        blob.write_bytes(file.read_bytes())
+        (snapshot / file.name).symlink_to(blob)
+
+    for path in (repository, snapshot):
+        assert look(path).verdict is PASS, look(path).reason

@@ -6,6 +6,7 @@ advisory: writers have left it out, rounded it and counted tied weights twice.
 
 import posixpath
 import re
+from collections import Counter
 
 from verikit.probes.formats import json_file, sharded
 from verikit.probes.formats.layout import Broken, plural
@@ -18,6 +19,8 @@ KINDS = {list: "list", str: "text", int: "number", float: "number", bool: "truth
 
 OTHERS = re.compile(r"^(?:adapter_model|optimizer|scheduler|scaler|training_args|rng_state)\b")
 """Files of tensors that are no weights of the model, and that no loader of weights takes in."""
+
+VARIANT = re.compile(r"^[^.]+\.[^.]+\.(?:safetensors|bin)\.index\.json$")
 
 # What a config with tie_word_embeddings leaves out: one of the two tensors that are the same.
 TIED = ("lm_head.weight", "embed_out.weight", "decoder.weight", "embed_tokens.weight", "shared.weight", "output.weight")
@@ -82,7 +85,7 @@ def relate(layout, members):
     others = _others(files, members)
     if missing:
         held = _held(layout, missing, others)
-        if not there and _stale(layout, held, others, members):
+        if not there and (_stale(layout, held, others, members) or _passed_over(layout, files, members)):
             return
         _missing(layout, missing, files, held)
     readable = {path: part for path, part in there.items() if not part.faults and not part.unknowns}
@@ -94,17 +97,22 @@ def relate(layout, members):
     _strays(layout, {path: part for path, part in others.items() if path not in left})
 
 
-def _others(files, members):
-    """{path: Layout} of the weights beside the shards that no index of the folder names."""
-    ending, named, folders = posixpath.splitext(files[0])[1], set(files), {posixpath.dirname(path) for path in files}
-    for part in members.values():
-        named.update(part.root.values() if part.format == "shard_index" and type(part.root) is dict else ())
+def _others(files, members, endings=None):
+    """{path: Layout} of the weights beside the shards that no index of the folder names, by default of their kind."""
+    endings = endings or posixpath.splitext(files[0])[1]
+    named, folders = set(files), {posixpath.dirname(path) for path in files}
+    named.update(path for root in _indexes(members) for path in root.values())
     found = {}
     for path, part in members.items():
         folder, name = posixpath.split(path)
-        if name.endswith(ending) and folder in folders and path not in named:
+        if name.endswith(endings) and folder in folders and path not in named:
             found.update({path: part} if part.tensors and not OTHERS.match(name) else {})
     return found
+
+
+def _indexes(members):
+    """The maps of the other indexes."""
+    return [part.root for part in members.values() if part.format == "shard_index" and type(part.root) is dict]
 
 
 def _names(part):
@@ -139,6 +147,43 @@ def _stale(layout, held, others, members):
     return True
 
 
+def _passed_over(layout, files, members):
+    """Whether loaders never come to it: one file, or all files of another index, that they look for before, has its tensors.
+
+    transformers looks for model.safetensors, its index, pytorch_model.bin and its index, and goes by the first that is there;
+    for a variant (`model.fp16.…`) only where it is asked for.
+    """
+    if VARIANT.match(posixpath.basename(layout.path)):
+        endings = (".safetensors", ".bin")
+    elif files[0].endswith(".bin"):
+        endings = (".safetensors",)
+    else:  # which is of the kind that they prefer: `_stale` has judged it
+        return False
+    singles = [[path] for path in _others(files, members, endings) if not sharded.numbered([path])]
+    sets = [sorted(set(root.values())) for root in _indexes(members)]
+    rivals = [paths for paths in (*singles, *sets) if all(path.endswith(endings) for path in paths)]
+    first = next((paths for paths in rivals if _holds_all(layout, paths, members)), None)
+    if first is not None:
+        what = "the index is out of date: none of its files is there, and %s%s, which loaders take instead, %s all its tensors"
+        more = " and %d more" % (len(first) - 1) if len(first) > 1 else ""
+        layout.warn("stale_index", what % (first[0], more, "have" if more else "has"))
+    return first is not None
+
+
+def _holds_all(layout, paths, members):
+    """Whether these files are there and whole, and hold each tensor of the index once, but for what the config ties."""
+    if any(path not in members or members[path].faults for path in paths):
+        return False
+    held = Counter(row.name for path in paths for row in members[path].tensors)
+    ties = _ties(members)
+    return all(held[name] == 1 or (ties and not held[name] and name.endswith(TIED)) for name in layout.root)
+
+
+def _ties(members):
+    config = members.get("config.json")
+    return bool(config and config.notes.get("tied"))
+
+
 def _whole(files, members):
     """Whether these are one file, or of one set that counts itself, all of whose numbers are there."""
     sets, there = sharded.numbered(files), sharded.numbered(members)
@@ -163,8 +208,7 @@ def _instead(paths):
 
 def _each_where_told(layout, names, members):
     lacks, elsewhere, tied = [], [], []
-    config = members.get("config.json")
-    ties = bool(config and config.notes.get("tied"))
+    ties = _ties(members)
     for name, path in layout.root.items():
         if path in names and name not in names[path]:
             other = next((at for at, have in names.items() if name in have), None)
