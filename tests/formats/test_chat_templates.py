@@ -7,6 +7,7 @@ import json
 
 import pytest
 import torch
+import torch.distributed.checkpoint
 from safetensors.torch import save_file
 
 from verikit import seal
@@ -124,3 +125,86 @@ def test_a_template_in_a_snapshot(tmp_path):
 
     assert look(snapshot).verdict is PASS, look(snapshot).reason
     assert "sha256" in look(snapshot, depth="content").reason
+
+
+def with_cache(folder, listed=()):
+    """As the hub's client leaves a `local_dir`, with metadata for some of its files."""
+    where = folder / ".cache" / "huggingface" / "download"
+    where.mkdir(parents=True)
+    for name in listed:
+        data = (folder / name).read_bytes()
+        digest = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+        (where / f"{name}.metadata").write_text(f"{'b' * 40}\n{digest}\n1700000000.5\n")
+    return folder
+
+
+def adapter(folder, files):
+    model(folder, {"adapter_config.json": '{"peft_type": "LORA", "r": 1}', **files})
+    (folder / "model.safetensors").unlink()
+    (folder / "config.json").unlink()
+    tensors = {"m.q.lora_A.weight": torch.ones(1, 4), "m.q.lora_B.weight": torch.ones(4, 1)}
+    save_file(tensors, folder / "adapter_model.safetensors")
+    return folder
+
+
+def shards(folder, files):
+    model(folder, files)
+    (folder / "model.safetensors").unlink()
+    (folder / "config.json").unlink()
+    save_file({"w": torch.ones(3)}, folder / "model-00001-of-00001.safetensors")
+    index = {"metadata": {}, "weight_map": {"w": "model-00001-of-00001.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    return folder
+
+
+def further(folder, files):
+    """Its templates in the folder of further ones."""
+    (folder / "additional_chat_templates").mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        where = "additional_chat_templates/tool.jinja" if name.endswith(".jinja") else name
+        (folder / where).write_text(text)
+    return model(folder, {})
+
+
+def distributed(folder, files):
+    torch.distributed.checkpoint.save({"w": torch.ones(4)}, checkpoint_id=folder)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+FOLDERS = {
+    "a local_dir that lists nothing": lambda folder, files: with_cache(model(folder, files)),
+    "a local_dir that lists others": lambda folder, files: with_cache(model(folder, files), ["model.safetensors"]),
+    "an adapter": adapter,
+    "shards without a config": shards,
+    "further templates": further,
+    "a distributed checkpoint": distributed,
+}
+
+
+@pytest.mark.parametrize("place", ["tokenizer_config.json", "one of several", "chat_template.jinja"])
+@pytest.mark.parametrize("kind", FOLDERS)
+def test_templates_of_any_folder(tmp_path, kind, place):
+    """
+    Whatever else a folder is, its templates are judged.
+    """
+    place = "chat_template.jinja" if kind == "further templates" else place
+    honest, evil = (FOLDERS[kind](tmp_path / str(n), PLACES[place](text)) for n, text in enumerate((HONEST, EVIL)))
+
+    assert look(honest).verdict is PASS, look(honest).reason
+    assert look(evil).verdict is FAIL
+    assert "unsafe chat template: would reach __class__ (" in look(evil).reason
+
+
+@pytest.mark.parametrize("text", ['{"a":', "<html>502 Bad Gateway</html>", ""])
+@pytest.mark.parametrize("name", ["tokenizer.json", "config.json", "generation_config.json"])
+def test_a_cache_beside_reduces_nothing(tmp_path, name, text):
+    """
+    A JSON file that the client's metadata do not list is read as in a plain folder.
+    """
+    plain = model(tmp_path / "plain", {name: text})
+    local = with_cache(model(tmp_path / "local", {name: text}), ["model.safetensors"])
+
+    assert look(plain).verdict is look(local).verdict is FAIL
+    assert look(plain).reason.partition(": ")[2] == look(local).reason.partition(": ")[2]

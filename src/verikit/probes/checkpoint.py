@@ -301,6 +301,8 @@ def _of_folder(place, path, look):
         told(folder, module.structure, place, path, names, folder)
     if not folder.members:
         _whatever(names, folder)
+    if folder.members:
+        json_file.beside(place, path, names, folder)
     _members(place, path, folder, layouts, look)
     if not layouts and not modules:
         _of_subfolders(place, path, names, folder, layouts, look)
@@ -343,13 +345,9 @@ def _of_subfolders(place, path, names, folder, layouts, look):
 
 
 def _whatever(names, folder):
-    """Members of a folder of no particular format: files by their names, and the JSON files beside them."""
-    found = [name for name in names if signs.wanted(name)]
-    for name in found:
+    """Members of a folder of no particular format: files by their names."""
+    for name in filter(signs.wanted, names):
         folder.member(name, module=_by_name(name))  # a name that leads nowhere is a link whose blob is gone
-    for name in names if found else ():
-        if name in json_file.NAMES:
-            folder.member(name, module="json_file")
 
 
 def _relate_files(layouts):

@@ -10,7 +10,7 @@ weights under names of its own, most often in a folder (`unet/` of diffusers' sc
 import os
 import re
 
-from verikit.probes.formats import dcp, folders, json_file, random_state, signs
+from verikit.probes.formats import dcp, folders, random_state, signs
 
 RANDOM = re.compile(r"^random_states_(\d{1,9})\.pkl$")
 SCHEDULER = re.compile(r"^scheduler(?:_\d+)?\.bin$")
@@ -26,9 +26,6 @@ OTHERS = ("latest", "latest_checkpointed_iteration.txt")
 def structure(place, folder, names, layout):
     """Weights and an optimizer are there, if there was a scheduler; random states are numbered without a gap."""
     folders.everything(names, layout)
-    for name in names:
-        if name in json_file.NAMES:
-            layout.member(name, module="json_file")
     inner = [name for name in names if _holds(place, folder, name)]
     for name in inner:
         if SHARDED.match(name):

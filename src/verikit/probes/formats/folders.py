@@ -109,7 +109,7 @@ def within(place, folder, inner, module, layout):
 def all_within(place, folder, inner, layout):
     """The folder `inner`, as if it had been asked for by itself: by all formats that fit it."""
     from verikit.probes import formats
-    from verikit.probes.formats import hub
+    from verikit.probes.formats import hub, json_file
 
     path = os.path.join(folder, inner)
     names = place.listdir(path)
@@ -121,6 +121,7 @@ def all_within(place, folder, inner, layout):
     if not modules:
         unfinished(names, layout, inner + "/")
     everything(names, layout, inner + "/")
+    json_file.beside(place, path, names, layout, inner + "/")
 
 
 def relate_inner(layout, members):

@@ -6,7 +6,7 @@ Source: RFC 8259.  What a failed download appends to it, or leaves in its place,
 import json
 import os
 
-from verikit.probes.formats import model_config, template
+from verikit.probes.formats import folders, model_config, template
 from verikit.probes.formats.layout import Broken
 from verikit.probes.place import CannotSee
 
@@ -23,11 +23,27 @@ VOCABULARIES = frozenset("tokenizer.json tokenizer_config.json vocab.json added_
 TEMPLATE = "chat_template.jinja"
 """What transformers reads before the `chat_template` in the JSON files that it is saved beside, and renders."""
 
+TEMPLATES = "additional_chat_templates"
+"""The folder of further ones, each a file by its name (CHAT_TEMPLATE_DIR of transformers)."""
+
 BESIDE = ("config.json", "tokenizer_config.json", "processor_config.json")
 
 LIMIT = 16 << 20
 END = 4096
 KEPT = ("model_type", "num_hidden_layers", "hidden_size", "vocab_size", "torch_dtype", "dtype")
+
+
+def beside(place, folder, names, layout, prefix=""):
+    """Makes members of what loaders read or render beside the weights of a folder, whatever format these have."""
+    for name in names:
+        if name in NAMES:
+            layout.member(prefix + name, module="json_file")
+        elif name == TEMPLATE:
+            layout.member(prefix + name, module="template")
+        elif name == TEMPLATES and folders.is_folder(place, folder, name):
+            inner = place.listdir(os.path.join(folder, name))
+            for each in (each for each in inner if each.endswith(".jinja")):
+                layout.member("%s%s/%s" % (prefix, name, each), module="template")
 
 
 def structure(file, layout):

@@ -24,9 +24,7 @@ def structure(place, folder, names, layout):
     folders.everything(names, layout)
     inner = {name: place.listdir(os.path.join(folder, name)) for name in names if _folder(place, folder, name)}
     for name, found in inner.items():
-        for each in found:
-            if each in json_file.NAMES:
-                layout.member("%s/%s" % (name, each), module="json_file")
+        json_file.beside(place, os.path.join(folder, name), found, layout, name + "/")
         if INDEX not in found:  # a pipeline within is asked for by itself
             folders.all_within(place, folder, name, layout)
     for name, (library, kind) in _components(folders.json_of(place, folder, INDEX) if INDEX in names else {}):

@@ -10,7 +10,7 @@ import os
 import re
 from collections import namedtuple
 
-from verikit.probes.formats import dcp, json_file, signs
+from verikit.probes.formats import dcp, signs
 from verikit.probes.formats.layout import elements
 
 RANK = re.compile(r"^shard-(\d{1,9})-.+\.safetensors$")
@@ -27,8 +27,6 @@ def structure(place, folder, names, layout):
     for name in names:
         if name.endswith(".index.json"):
             layout.member(name, module="shard_index")
-        elif name in json_file.NAMES:
-            layout.member(name, module="json_file")
         elif signs.wanted(name):
             layout.member(name)
     _sets(names, layout)

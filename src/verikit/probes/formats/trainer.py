@@ -11,7 +11,7 @@ import os
 import re
 from collections import Counter
 
-from verikit.probes.formats import dcp, folders, json_file, optimizer, random_state
+from verikit.probes.formats import dcp, folders, optimizer, random_state
 from verikit.probes.formats.layout import elements
 
 WEIGHTS = re.compile(
@@ -30,9 +30,6 @@ MOMENTS = re.compile(r"^(?:optimizer\.|optimizer_state_dict\.)?state\.\d+\.(exp_
 def structure(place, folder, names, layout):
     """The set is complete, and the step in its name is that of trainer_state.json."""
     folders.everything(names, layout)
-    for name in names:
-        if name in json_file.NAMES:
-            layout.member(name, module="json_file")
     if "trainer_state.json" in names:
         _step(place, folder, layout)
     else:
