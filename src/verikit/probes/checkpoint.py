@@ -215,7 +215,7 @@ def _of_file(place, path, look):
             layout.fault("temporary", "%s stands beside it: aria2 has not got all its pieces yet" % other)
         else:
             layout.warn("temporary", "%s stands beside it: a copy that was not finished" % other)
-    _members(place, os.path.dirname(path), layout, layouts, look)
+    _members(place, os.path.dirname(path), layout, layouts, look, named_by=path)
     module = formats.load(layout.format) if layout.format and look.name != "size" else None
     if hasattr(module, "relate"):
         told(layout, module.relate, layout, {each: layouts[each] for each in layouts if each != name})
@@ -360,12 +360,15 @@ def _relate_files(layouts):
             told(layout, module.relate, layout, beside)
 
 
-def _members(place, base, owner, layouts, look):
-    """Reads the files that belong to `owner`, and those that belong to them, into `layouts`."""
-    todo, done = list(owner.members), 0
+def _members(place, base, owner, layouts, look, named_by=None):
+    """Reads the files that belong to `owner`, and those that belong to them, into `layouts`.
+
+    named_by: the path of the file that names those of `owner`, where that is one.
+    """
+    todo, done = [(member, named_by) for member in owner.members], 0
     while todo:
-        member = todo.pop(0)
-        if member.path in layouts:
+        member, by = todo.pop(0)
+        if member.path in layouts or (by and _led_out(place, by, os.path.join(base, member.path), member, owner)):
             continue
         done += 1
         if done > FILES:
@@ -375,7 +378,24 @@ def _members(place, base, owner, layouts, look):
         if layout is not None:
             layouts[member.path] = layout
             inner = os.path.dirname(member.path)
-            todo.extend(each._replace(path=os.path.normpath(os.path.join(inner, each.path))) for each in layout.members)
+            beneath = (os.path.normpath(os.path.join(inner, each.path)) for each in layout.members)
+            todo.extend((each._replace(path=at), layout.path) for each, at in zip(layout.members, beneath))
+
+
+def _led_out(place, by, path, member, owner):
+    """Tells of bytes that a file has in another, if that is a link to anywhere but the file's own folder, or a hub's blobs.
+
+    Whoever loads the model reads what the link leads to, as if its path had been written there (onnx refuses such links).
+    """
+    if member.module != "raw":
+        return False
+    target = place.realpath(path)
+    homes = {place.realpath(os.path.dirname(by) or "."), os.path.dirname(place.realpath(by))}
+    homes |= {place.realpath(home.partition("/snapshots/")[0] + "/blobs") for home in homes if "/snapshots/" in home}
+    if any(target.startswith(home.rstrip("/") + "/") for home in homes):
+        return False
+    owner.fault("escapes", "unsafe: %s is a link that leads out of the folder, to %.200s" % (member.path, target))
+    return True
 
 
 def _member(place, base, member, owner, look):
