@@ -5,7 +5,6 @@
 LINES = [
     ('uvicorn-reload', "WARNING:  WatchFiles detected changes in 'rerank/app.py'. Reloading..."),
     ('dbt-error', '01:19:00    Database Error in model fct_train_pairs (models/marts/fct_train_pairs.sql)'),
-    ('docker-gone', 'Error response from daemon: No such container: db'),
     ('robocopy-retry', '2025/06/11 21:06:42 ERROR 64 (0x00000040) Copying File D:\\export\\labels.json'),
     ('robocopy-head', '               Total    Copied   Skipped  Mismatch    FAILED    Extras'),
     ('dagster', '2025-08-19 03:02:04 +0000 - dagster - DEBUG - nightly - 6f0b2a77 - 1877 - extract - STEP_SUCCESS - Finished execution of step "extract" in 119.76s.'),

@@ -37,6 +37,8 @@ PASSING = re.compile(
 )
 LEAVES = re.compile(r"\b(?:[Ee]xit|[Aa]bort|[Qq]uitt|[Tt]erminat|[Bb]ail|[Gg]iv)ing\b(?: up| out| now)?\W*$")
 TRIES = re.compile(r"\b(?:[Rr]etry|[Aa]ttempt|[Tt]ry) #?(\d{1,4}) ?(?:of|/) ?(\d{1,4})\b")
+NONE_OF = re.compile(r"\b(?:[Nn]either|[Nn]one|[Nn]othing|[Nn]obody|[Nn]ever)\b")
+
 COLUMN = re.compile(r"\b(?:skipped|dropped|ignored|discarded|rejected)[ _=:]{1,3}\d+(?= *(?:$|[|,;)\]}]))")
 """A column of a row of figures, which says nothing of what was done about a failure."""
 
@@ -53,7 +55,7 @@ MARK, STATUS, NEGATED = re.compile(tables.MARK), re.compile(tables.STATUS), re.c
 OWN_KINDS = [(kind, re.compile(pattern)) for kind, pattern in tables.OWN_KINDS]
 TALLY = re.compile(
     r"\b(?:\d+|[Kk]eine?) Fehler\b|\b(?:missing|unknown|skipped)[ =:]+\d+\b|\b\d+(?:\.\d+ ?%)? (?:\w+ )?(?:failed|failures?|errors?|mismatch(?:es)?)\b|\b(?:[Ff]ailed|[Ff]ailures?|[Ee]rrors?) {0,12}[=:] ?\d+\b"
-    r"|\b[^\W\d]\w* ?[=:] ?(?:0(?![\d.])|[Nn]one\b)|\b(?:failed|failures?|errors?|wrong|missing|corrupt|unread\w*|exceptions?|invalid|rejected|lost|bad)(?: \w+){0,3}:? {0,24}0$|(?<![\d.])0 (?:\w+ ){0,2}left\b|(?<![\d.])(?:0|[Nn]o|[Nn]one) (?:\w+ ){0,2}(?:missing|left over|lost|bad|broken|wrong|rejected|dropped|skipped|unread\w*|unexpected|corrupt\w*)\b"
+    r"|\b[^\W\d]\w* ?[=:] ?(?:0(?![\d.])|[Nn]one\b)|\b(?:failed|failures?|errors?|wrong|missing|corrupt|unread\w*|exceptions?|invalid|rejected|lost|bad)(?: (?!on\b|at\b|for\b|to\b|in\b|from\b|with\b|by\b|of\b|rank\b|node\b)\w+){0,3}:? {0,24}0$|(?<![\d.])0 (?:\w+ ){0,2}left\b|(?<![\d.])(?:0|[Nn]o|[Nn]one) (?:\w+ ){0,2}(?:missing|left over|lost|bad|broken|wrong|rejected|dropped|skipped|unread\w*|unexpected|corrupt\w*)\b"
 )  # fmt: skip
 ENDED_SO = re.compile(
     r"\b(?:[Ff]inished|[Ee]nded|[Ee]xited|[Cc]ompleted) (?:with|in) (?:status|state)\W+\w+\W*$|(?:^|[:-] )An? (?:exception|error) (?:(?:was|has been) (?:raised|caught)|(?:has )?occurred|happened)\b(?! \()|\bdid not run successfully\b"
@@ -113,7 +115,9 @@ def _most(found, text):
 def handled(text):
     """Whether a sentence says what is done instead, and not that nothing is (`no point in retrying`)."""
     found = HANDLED.search(text)
-    return found is not None and not NEGATED.search(text[: found.start()])
+    if found is None or NEGATED.search(text[: found.start()]):
+        return False
+    return not NONE_OF.search(text[: found.start()])
 
 
 def ill(text):

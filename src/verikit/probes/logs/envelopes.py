@@ -309,12 +309,12 @@ def _number(text):
 
 
 DEALT_WITH = re.compile(
-    r"(?i)(?:will )?(?:be )?(?:skip|retr[yi]|ignor|fall|fell|re-?fetch|fetch\w* again|try\w* again|again|stor|keep|kept|quarantin|re-?queue|re-?schedul|continu|replac|default|use|using|drop|switch|next)"
+    r"(?i)(?![^\n]*\b(?:exit|abort|stop|die|dying|terminat|shut|quit|rais|fail|kill|giv)\w*\b)(?:will )?(?:be )?(?:skip|retr[yi]|ignor|fall|fell|re-?fetch|fetch\w* again|try\w* again|again|stor|keep|kept|quarantin|re-?queue|re-?schedul|continu|replac|default|use|using|drop|switch|next)"
 )
 """What a record names as its action, where the job goes on."""
 
 _NO_FIGURE = ("ts", "time", "timestamp", "pid", "line", "lineno", "line_number", "thread", "process")
-MESSAGE_KEYS = ("message", "msg", "event", "text", "log", "body", "ev", "evt", "action", "m", "status", "state", "type")
+MESSAGE_KEYS = ("message", "msg", "event", "text", "log", "body", "ev", "evt", "action", "m", "status", "state")
 DETAIL_KEYS = ("status", "state", "result", "detail", "details", "reason", "why", "cause", "path", "file", "key")
 LEVEL_KEYS = ("level", "levelname", "severity", "lvl", "lv", "log_level", "loglevel", "sev")
 TRACE_KEYS = ("exc_info", "exception", "traceback", "stack_trace", "stack", "error", "err")
@@ -335,6 +335,8 @@ def from_json(text):
         return text, 0
     inner = row["fields"] if isinstance(row.get("fields"), dict) else row
     message = next((inner[key] for key in MESSAGE_KEYS if isinstance(inner.get(key), str)), None)
+    if message is None and isinstance(inner.get("type"), str):
+        message = "record=" + inner["type"]  # a kind of record, and no sentence: it ends nothing
     trace = next((inner[key] for key in TRACE_KEYS if isinstance(inner.get(key), str) and inner[key]), None)
     if message is None and trace is None and not any(key in row for key in ("step", "loss", "iteration", "epoch")):
         return text, 0

@@ -17,7 +17,9 @@ TURN_BEGINS, TURN_ENDS = re.compile(tables.TURN_BEGINS), re.compile(tables.TURN_
 LED = re.compile(r"(\w[\w.-]{0,30}:? )(?=-{3,} .*-{3,}$|={3,} .*={3,}$)")
 """A program's name before a fence that is ruled on both sides, behind a time: what stands between comes without either."""
 
+OF_A_MODEL = re.compile(r"(?i)\b(?:sample|completion|response|answer|model output)\b")
 RULED, LANGUAGE = re.compile(r"(?:-{20,}|={20,})$"), re.compile(r"```+\w")
+ENDS_ALONE = re.compile(r"(?i)[-=]{3,} ?end ?[-=]*$")
 BOXES = "╭┌"
 OF_TEXT = ("level", "basic")
 """Envelopes that may be the text's own words; a time or a rank is the program's."""
@@ -35,6 +37,8 @@ def opened(line, stripped):
     if bare and stripped.startswith(("[prompt] ", "[response] ")):
         return Fence(line, "[")  # verl prints a rollout so, up to its `[score]`
     named = stripped.endswith(">>>")  # as `sample 3 >>>`, and `<<<` behind the text
+    if ruled and not OF_A_MODEL.search(stripped):
+        return None
     if (box or named or (stripped[0] in "`~<-=>[" and bare)) and len(stripped) < 200 and OPEN.match(stripped):
         begins = ">" if named else stripped[:2] if stripped[:2] in tables.FENCE_ENDS else stripped[0]
         return Fence(line, tables.FENCE_ENDS[begins], lead, ruled)
@@ -62,6 +66,8 @@ class Fence:
         if self.lead and not stripped.startswith(self.lead):
             return False
         stripped = stripped[len(self.lead) :]
+        if self.ruled and not (OF_A_MODEL.search(stripped) or ENDS_ALONE.match(stripped)):
+            return False
         return stripped.startswith(self.ends) and CLOSE.match(stripped) is not None
 
     def begins_again(self, stripped):

@@ -15,7 +15,7 @@ from verikit.probes.logs.motion import lead, moved
 from verikit.probes.logs.outcome import same_unit
 from verikit.probes.logs.roots import EXITED, can_do_without, caught, went_on
 from verikit.probes.logs.story import FALLS
-from verikit.probes.logs.tracebacks import CAUSES, EFFECTS, by_exit, sign_of
+from verikit.probes.logs.tracebacks import CAUSES, EFFECTS, STICKY, by_exit, sign_of
 
 HEALS_FATAL = 20
 """Completed steps behind a death that only the other ranks can have made, before it counts as healed (by a restart)."""
@@ -50,11 +50,14 @@ PUT_BACK_LINES = 5
 BUFFERED = 5
 """Counters of a rank behind its traceback that its output buffer alone would not hold."""
 
-WHOLE_JOB = ("failing", "scheduler-memory", "lsf-exit")
+WHOLE_JOB = ("failing", "dagster-failure", "scheduler-memory", "lsf-exit")
 """Signs that nothing behind them heals: what the caller named, and what LSF reports above the output of the job."""
 
 CONTAINER = re.compile(r"(\[pod/[^\]\n]{1,120}\]|[A-Za-z][\w.-]{0,60}(?= +\| ))")
 """The name of a container, or its pod, before a line."""
+
+OF_TOOLS = ("rsync", "ssh", "curl", "scp", "wget", "aws", "git", "pip")
+"""How the ids of signs begin that a tool of a script gives: the script's own last word tells whether they matter."""
 
 TRAP_LINES = 15
 """Lines within which a bare "done" behind an uncaught crash is a shell's trap speaking, not the job."""
@@ -125,7 +128,8 @@ def _ends(sign):
 def _hard(story, sign, done):
     """Whether a sign is of a program that ended by it: no end of the script around heals it, and none of a tool of it."""
     before = sign["main"] and not 0 < story.tests < sign["line"]  # a program that ended before the tests began
-    if ORDERED.search(sign["text"]) or (done["marker"] in tables.PROVES and not before):
+    proved = done["marker"] in tables.PROVES and (done["marker"] != "status-ok" or sign["id"].startswith(OF_TOOLS))
+    if ORDERED.search(sign["text"]) or (proved and not before):
         return False
     if sign["id"] == "not-found" and not can_do_without(sign):
         return True
@@ -183,20 +187,22 @@ def resolved(story, sign, ready):
         own = lead(story, sign["first"])  # the parts of the script around it go on without it
         return moved(story, sign["end"], enough, known=True, name=own) or moved(story, sign["end"], HEALS_FATAL)
     # That a script counts the next of its parts says nothing of the program that was not there.
-    return moved(story, sign["end"], HEALS_RESUMED if sign["id"] == "not-found" and not can_do_without(sign) else 1)
+    enough = HEALS_RESUMED if sign["id"] == "not-found" and not can_do_without(sign) else 1
+    return moved(story, sign["end"], enough, transfers=sign["role"] in ("weak", "messenger"))
 
 
 def _heals_by_being_up(story, sign, ready):
     """Whether what is up is what the sign was of: the same container, and for a program that ended, a server that is known."""
     texts = sign["text"], ready["excerpt"]
     one, two = (CONTAINER.match(text) for text in texts)
-    if one and two:
-        return one.group(1) == two.group(1)  # started anew, whatever its first life ended of
+    if one and two and sign["main"] and not sign["uncaught"]:
+        return one.group(1) == two.group(1)  # its program had ended: it was started anew
     one, two = (story.undress(0, text.encode()).source for text in texts)
     if sign["uncaught"] and sign["rank"] is None:
         return False  # the process behind the door is gone
-    known = ready["marker"] != "own-ready"
-    return (one is None or two is None or one == two) and (known or not sign["main"])
+    known = ready["marker"] not in ("own-ready", "event-ready")
+    healed = known or not (sign["main"] or sign["kind"] in STICKY)
+    return (one is None or two is None or one == two) and healed
 
 
 def _put_back(story, sign):

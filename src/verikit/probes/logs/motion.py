@@ -64,10 +64,11 @@ def times(story):
     return {"last": list(last) if last else None}
 
 
-def moved(story, number, wanted, until=None, known=False, name=None):
+def moved(story, number, wanted, until=None, known=False, name=None, transfers=True):
     """Whether a counter of work went on behind a line (and before another): beyond what it had reached, or up again from below.
 
     known: only of counters that had counted before it; others may be another program's.  name: only of that one.
+    transfers: also of those that only began behind it, which may be the dump of what died.
     """
     reached, later, only = {}, {}, name
     for event in story.progress:
@@ -79,8 +80,8 @@ def moved(story, number, wanted, until=None, known=False, name=None):
             if value is not None:
                 reached[key] = max(reached.get(key, (-1.0, -1.0)), (stage, value))
             continue
-        if (known or _role == "said") and key not in reached:
-            continue  # a sentence that only came behind it is no work that went on
+        if (known or _role == "said" or (name == "bytes-of" and not transfers)) and key not in reached:
+            continue  # a sentence, or a transfer, that only came behind it is no work that went on
         later.setdefault(key, []).append((stage, value))
     moved = drawn = 0
     for key, values in later.items():

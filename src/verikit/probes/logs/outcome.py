@@ -12,6 +12,9 @@ from verikit.probes.logs.rows import BEGINS_AGAIN
 from verikit.probes.logs.tracebacks import CAUSES
 
 STOP_LINES, NEAR = 400, 5
+OF_THE_LAST, LAST_LINES = ("status-ok", "own-done", "exit-zero", "pbs-exit"), 6
+"""Ends in words that are said of any part as well: only where hardly anything stands behind them."""
+
 SAY_LESS = (*tables.TIDYING, "exit-zero", "slurm-done")
 """Ends of the script around a program: the program's own, just before, tells more."""
 
@@ -74,7 +77,9 @@ def trains(story, ready):
     behind = [event for event in story.progress if event[0] > ready["line"] and not event[6]]
     steps = {event[1:6] for event in behind if event[2] == "step"}
     parts = {event[1:6] for event in behind if event[2] in ("item", "bar") and event[4] is not None}
-    return len(steps) >= 3 or (ready["marker"] in ("own-ready", "address-ready", "grpc-ready") and len(parts) >= 3)
+    return len(steps) >= 3 or (
+        ready["marker"] in ("own-ready", "event-ready", "address-ready", "grpc-ready") and len(parts) >= 3
+    )
 
 
 def _beside(story, ready):
@@ -115,6 +120,8 @@ def _first_word(text):
 def _stands_at_end(story, done):
     """Whether a marker of the end stands at the end: hardly anything was counted behind it, and nothing begun."""
     if done is None or moved(story, done["line"], 3) or story.last - done["line"] > END_LINES:
+        return False
+    if done["marker"] in OF_THE_LAST and (moved(story, done["line"], 1) or story.last - done["line"] > LAST_LINES):
         return False
     begun = [event for event in story.progress if event[6] or (event[2] == "bar" and event[3] == 0)]
     if any(event[0] > done["line"] for event in begun):

@@ -123,7 +123,6 @@ SIGNS = (
 )  # fmt: skip
 
 BENIGN = (
-    ("docker-gone", "line", r"^Error(?: response from daemon)?: No such (?:container|image|network|volume|object): ", "No such", "", "Docker"),
     ("robocopy-head", "line", r"^Total +Copied +Skipped +Mismatch +FAILED", "Mismatch", "", "robocopy"),
     ("robocopy-retry", "retry", r"^\d+ \(0x[0-9A-F]{8}\) (?:Copying|Creating|Accessing|Scanning|Changing|Deleting) ", "(0x", "", "robocopy"),
     ("nfs-left", "line", r"^rm: cannot remove '[^'\n]{0,300}\.nfs[0-9a-f]{8,40}': Device or resource busy", ".nfs", "", "NFS silly rename"),

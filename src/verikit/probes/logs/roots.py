@@ -35,6 +35,7 @@ EXITED = (
     "build-failure",
     "other-exit",
     "status-failed",
+    "launcher-kills",
     "docker-port",
 )
 """Signs that tell of an exit status: no "finished" of the script around heals them."""
@@ -135,6 +136,8 @@ def _first(signs):
         # A bare order to end that comes behind others' failures is their effect; a script may do without its small tools.
         small = sign["role"] in CAUSES and can_do_without(sign)
         small = small or (sign["id"] == "compile" and not built)
+        if sign["id"] == "launcher-kills":
+            return ROLES["weak"], sign["line"]  # why, the launcher says behind it
         small = small or (sign["id"] == "exc-host-oom" and sign["text"].rstrip().endswith("MemoryError:"))
         return ROLES["messenger"] if late else ROLES["unclear"] if small else ROLES.get(sign["role"], 4), sign["line"]
 

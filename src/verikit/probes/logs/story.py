@@ -101,9 +101,9 @@ ITEM = re.compile(
     r"(?!(?i:rank|worker|node|gpu|proc|host|pid|task|job|actor|learner|trainer|replica|engine|server|shard|pod|container|rollout))[\w.-]+[/#\[]\d+\]?: "
 )
 TALLY = re.compile(
-    r"(?i)\b\w{0,24}(?:err|fail|retr|timeout|dead|died|kill|crash|drop|reject|alive)\w{0,16}[\"']?[:=][ \"']*[\d.]+%?(?=[,;)}\s]|$)"
+    r"(?i)\b\w{0,24}(?:err|fail|retr|timeout|drop|reject|skip)\w{0,16}[\"']?[:=][ \"']*[\d.]+%?(?=[,;)}\s]|$)"
 )
-"""One field of a record that tells how much went wrong, or who lives: beside others it is none of what the record is about."""
+"""One field of a record that tells how much went wrong: beside others it is none of what the record is about."""
 
 NONE = re.compile(
     r"\b\w*(?:[Ff]ail|[Ee]rr|[Rr]etr|[Tt]imeout)\w*\W{1,4}0(?![\d.])|(?<![\d.])0 \w*(?:[Ff]ail|[Ee]rr|[Rr]etr|[Tt]imeout)\w*"
@@ -160,8 +160,13 @@ THING = re.compile(
     r"\W*(?!(?:[Dd]one|[Pp]rocessed|[Cc]omplete|[Ff]inished|[Gg]enerated|[Ww]rote|[Ww]ritten|[Ee]valuated|[Ss]cored|[Pp]rogress))"
 )
 LEAVES = re.compile(tables.LEAVES)
+RELAYED = re.compile(
+    r"(?i)\b(?:its|his|the job's|the child's|the program's) (?:stderr|stdout|output|log|last \w+)\b[^\n]{0,20}$|\b(?:has|have) (?:ended|failed|died|crashed|exited)\b"
+)
+"""What says that a program of the job's own speaks next: no fence makes that foreign."""
+
 LET_GO = re.compile(
-    r"(?:Ignor(?:ing|ed)|Skipp(?:ing|ed)|ignor(?:ing|ed)|skipp(?:ing|ed))\b[^\n]{0,40}$|(?i:[\w ,:'-]{0,60}\b(?:waiting|retrying|sleeping|trying again|next try)(?: again)?(?: (?:for|in))? \d+(?:\.\d+)? ?(?:s|ms|sec|seconds?|min|minutes?)\b[ .…]*)$"
+    r"(?:Ignor(?:ing|ed)|Skipp(?:ing|ed)|ignor(?:ing|ed)|skipp(?:ing|ed))(?: (?:this|that|it|the (?:choice|error|exception|failure|warning|file|record|sample|row|line|entry|item|shard|option)))?(?: \w+)?[.!]?$|(?i:[\w ,:'=\[\]-]{0,80}\b(?:waiting|retrying|sleeping|trying again|next try|try \d+ of \d+)(?: again)?(?: (?:for|in))? \d+(?:\.\d+)? ?(?:s|ms|sec|seconds?|min|minutes?)\b[ .…]*)$|[\w ,:'=\[\]-]{0,80}\b(?:skipped|ignored) \((?:optional|not (?:needed|required))\)$"
 )
 """A short sentence that says of the line above that it is let go."""
 
@@ -170,7 +175,7 @@ MAKE_LET_GO = re.compile(r"make(?:\[\d+\])?: \[[^\]\n]{1,200}\] Error \d+ \(igno
 
 IMPORTS = re.compile(r"(?:ModuleNotFoundError|ImportError)\b")
 DONE_WITHOUT = re.compile(
-    r"\b(?:going on|continuing|proceeding|carrying on|doing|running|starting) without\b|\b(?:is |are |now )?(?:disabled|switched off|turned off)\b"
+    r"\b(?:going on|continuing|proceeding|carrying on|doing|running|starting) without\b|\b(?:disabled|off) \(see above\)"
 )
 """What a program says right behind a module that is not there, if it can do without."""
 
@@ -454,7 +459,8 @@ class Story(Tracebacks):
         """Whether a line is of a text between fences."""
         fence = self.fences.get(line.key)
         if fence is None:
-            fence = None if self.unfenced else opened(line, stripped)
+            relayed = self.previous is not None and RELAYED.search(self.previous.text)
+            fence = None if self.unfenced or relayed else opened(line, stripped)
             if fence is not None:
                 self.fences[line.key] = fence
             return fence is not None
@@ -549,11 +555,14 @@ class Story(Tracebacks):
             for sign in told:
                 sign["contained"] = sign["contained"] or sign["end"] == line.number - 1
         if MAKE_LET_GO.match(text):
-            for sign in near:
+            for sign in reversed(near):
+                if sign["text"].startswith("make: ***"):
+                    break  # of a recipe that may not fail
                 sign["contained"] = sign["contained"] or not (sign["main"] or sign["uncaught"])
         if LET_GO.match(text):
             for sign in told:
-                sign["contained"] = sign["contained"] or (sign["end"] == line.number - 1 and not sign["main"])
+                let_go = sign["end"] == line.number - 1 and not sign["main"] and sign["kind"] not in STICKY
+                sign["contained"] = sign["contained"] or let_go
         if any(cured_by(text, sign["text"]) for sign in told):
             for sign in told:
                 sign["contained"] = True
@@ -625,7 +634,8 @@ class Story(Tracebacks):
         inner = self.previous is not None and self.previous.text.startswith("   ")
         quoted = line.text.startswith("  " if inner else "    ") and not line.dressed
         bare = BARE.match(text) if (not line.level or loud) and not quoted else None
-        if bare and line.number - self.trace_excuse == 1 and not line.level:
+        above = self.previous.text.lstrip() if self.previous else ""
+        if bare and line.number - self.trace_excuse == 1 and above.startswith("Exception ignored") and not line.level:
             self.tear(line.number, line.number)  # what was ignored there, without a traceback
             return None
         near = text[:LOOKED_AT]
@@ -765,15 +775,21 @@ class Story(Tracebacks):
     def _retry(self, line, text):
         form = re.sub(r"\d+|0x[0-9a-f]+", "0", text)[:60]
         first = self.retry_forms.get(form)
-        if first and any(
-            event[0] > first[4] and event[2] in ("step", "item") and not event[6] for event in self.progress[-1:]
-        ):
+        if first and self._came_through(first[4]):
             first = self.retry_forms.pop(form) and None  # what was tried has come through since: it begins again
         if first is None and len(self.retry_forms) < 200:
             first = self.retry_forms[form] = [line.number, 0, line.raw[:1000], line.raw[: clock.LOOKED_AT], 0, ""]
         if first is not None:
             first[1] += 1
             first[4], first[5] = line.number, line.raw[: clock.LOOKED_AT]
+
+    def _came_through(self, number):
+        """Whether the last thing counted stands behind a line, and is further than its counter was before that line."""
+        last = self.progress[-1] if self.progress else None
+        if last is None or last[0] <= number or last[2] not in ("step", "item") or last[3] is None:
+            return False
+        same = [one[3] for one in self.progress[:-1] if one[0] <= number and (one[1], one[4]) == (last[1], last[4])]
+        return not same or same[-1] is None or same[-1] < last[3]
 
     def finish(self):
         """Closes what is still open: the log may end within a traceback."""

@@ -368,7 +368,7 @@ def _of_import(block):
     """Whether a logger told of an exception that came while a module was imported: whoever imports it has caught it."""
     inner = [frame[2] for frame in block.frames if frame[3] == 0][-1:]
     name = block.errors[0][1].partition(":")[0].rpartition(".")[2] if block.errors else ""
-    return bool(name) and inner == ["<module>"] and name in block.logged
+    return name in ("ImportError", "ModuleNotFoundError") and inner == ["<module>"] and name in block.logged
 
 
 def made_light_of(text, block):
