@@ -101,12 +101,13 @@ GOOD = {
 @pytest.mark.parametrize("name", GOOD)
 def test_committed(tmp_path, name):
     """
-    A committed checkpoint passes at structure, with its arrays counted.
+    A committed checkpoint passes at structure, with its arrays counted, and is called by its format.
     """
     found = look(GOOD[name](tmp_path))
 
     assert found.verdict is PASS, found.reason
     assert ("3 tensors" in found.reason) or ("1 tensor" in found.reason)
+    assert "orbax" in found.reason
 
 
 def edit(path, change):

@@ -391,7 +391,7 @@ def _seen(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
     if facts["count"] > 1:
         yield count(facts["count"], "file")
     yield f"{facts['size']:,} bytes"
-    formats = sorted({row["format"] for row in facts["files"] if row["format"]})
+    formats = sorted({row["format"] for row in facts["files"] if row["format"]} | _kinds(facts))
     if facts["depth"] != "size":
         yield f"{count(facts['tensors'], 'tensor')} ({', '.join(formats)})"
         yield "structure complete"
@@ -402,6 +402,11 @@ def _seen(check: CheckpointIntact, facts: Facts) -> Iterator[str]:
         )
 
 
+def _kinds(facts: Facts) -> set[str]:
+    """The formats that a folder has as a whole, which those of its pieces do not tell."""
+    return set(facts["kind"].split("+")) - {"file", "folder", "glob", "hub", "sharded"}
+
+
 def _limits(check: CheckpointIntact, facts: Facts) -> str:
     """What was looked at and what was not, in words."""
     if facts["depth"] == "size" and not _covered(facts):
@@ -410,7 +415,7 @@ def _limits(check: CheckpointIntact, facts: Facts) -> str:
     content = facts["content"]
     if not content:
         return "every byte was read" if _covered(facts) else _uncompared(facts)
-    told = [f"{content['compared']:,} bytes agree with their CRC-32" if content["compared"] else ""]
+    told = list(_compared(content))
     told += [f"{content['values']:,} values are finite" if check.finite else ""]
     told += [
         "no checksum is there for the bytes themselves" if not (content["compared"] or facts.get("measured")) else ""
@@ -418,6 +423,18 @@ def _limits(check: CheckpointIntact, facts: Facts) -> str:
     how = "compared with its CRC-32" if facts.get("measured") else "read"
     told += [f"only what is under {', '.join(check.keys)} was {how}" if check.keys is not None else ""]
     return "; ".join(filter(None, told)) or "every byte was read"
+
+
+def _compared(content: Facts) -> Iterator[str]:
+    """What the bytes were held against: hashes of whole files, and CRC-32s in the others."""
+    hashed, by = content.get("hashed", 0), content.get("hashes", ())
+    if hashed:
+        yield f"{hashed:,} bytes agree with their {' or '.join(told for name, told in _HASHES.items() if name in by)}"
+    if content["compared"] > hashed:
+        yield f"{content['compared'] - hashed:,} bytes agree with their CRC-32"
+
+
+_HASHES = {"sha256": "SHA-256", "git-sha1": "git id", "sha1": "SHA-1"}
 
 
 def _covered(facts: Facts) -> bool:

@@ -497,6 +497,7 @@ def _content(place, file, layout, look, member):
         if found["digests"][name] != digits:
             layout.fault("digest", "its %s is %s, %s expected" % (name, found["digests"][name], digits))
         layout.content["compared"] = layout.size
+        layout.content.setdefault("hashes", []).append(name)
 
 
 def _values_elsewhere(folder, layouts):
@@ -692,6 +693,8 @@ def _content_facts(layouts, loose, finite):
     return {
         "bytes": sum(row["bytes"] for row in done),
         "compared": sum(row["compared"] for row in done),
+        "hashed": sum(row["compared"] for row in done if row.get("hashes")),
+        "hashes": sorted({name for row in done for name in row.get("hashes", ())}),
         "values": sum(row["values"] for row in done),
         "by": sorted({name for row in done for name in row["by"]}),
         "threads": max((row["threads"] for row in done), default=0),
