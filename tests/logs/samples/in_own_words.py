@@ -1,9 +1,9 @@
 """Whole logs that tell what failed in words of their own, or in those of a program no table has; and such as only sound so.
 
 `in_own_words.txt` has them as they are written; `behind_a_crash.txt` what looks like progress, an end, an excuse or a fence
-beside a crash; `no_pass.txt` and `no_pass_again.txt` what once passed and must not.  A heading `##### name | state | alive | idle`, then
-the lines.  Marks of root lines as in `kit`; `<steps FIRST LAST> form` stands for that many lines of a counter, with {n}, {t} (a clock)
-and {loss}.
+beside a crash; `no_pass.txt` and `no_pass_again.txt` what once passed and must not.  A heading
+`##### name | state | alive | idle`, then the lines.  Marks of root lines as in `kit`; `<steps FIRST LAST> form` stands for
+that many lines of a counter, with {n}, {t} (a clock) and {loss}.
 """
 
 from __future__ import annotations
